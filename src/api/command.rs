@@ -1,0 +1,120 @@
+//! What a person asks of a session.
+
+use std::path::PathBuf;
+
+use crate::api::access::{Decision, Mode};
+use crate::api::message::{Image, Thinking};
+use crate::base::{CallId, EntryId};
+
+/// A command to the session's owner loop. Each is answered by a change of the record, or by an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Send a message. While a turn runs it steers, or waits for its end when `after_turn`.
+    Send {
+        /// The text.
+        text: String,
+        /// Images, with their data.
+        images: Vec<Image>,
+        /// Deliver it after the turn.
+        after_turn: bool,
+    },
+    /// Take a message that is not delivered yet back; the event `TakenBack` carries it.
+    TakeBack {
+        /// Its id; none: the newest.
+        id: Option<u64>,
+    },
+    /// End what runs. Messages not delivered come back as events `TakenBack`.
+    Interrupt,
+    /// Answer an approval.
+    Decide {
+        /// The call that waits.
+        call: CallId,
+        /// The answer.
+        decision: Decision,
+    },
+    /// Try again now: cuts a wait between tries short; when idle, repeats the request of a failed turn.
+    Retry,
+    /// Change the mode.
+    SetMode(Mode),
+    /// Change the model: `provider/name` or a name that is unique.
+    SetModel(String),
+    /// Change how much the model thinks.
+    SetThinking(Thinking),
+    /// Summarise older entries now.
+    Compact,
+    /// Give the session a display name.
+    Rename(String),
+    /// Move the head to this entry (none: before the first). Files are not touched.
+    Rewind {
+        /// The entry that becomes the newest of the branch.
+        to: Option<EntryId>,
+    },
+    /// Run a command of the person's (`!`); `hidden` keeps it from the model (`!!`).
+    Shell {
+        /// The command line.
+        command: String,
+        /// Keep it from the model.
+        hidden: bool,
+    },
+    /// Trust the directory's own settings, or stop to.
+    Trust(bool),
+    /// Ask something; the event with the same number answers.
+    Ask {
+        /// Chosen by the asker.
+        number: u64,
+        /// The question.
+        query: Query,
+    },
+    /// Settle everything, release the lease and end the owner loop.
+    Close,
+}
+
+/// A question whose answer needs the disk or the network, so a screen cannot answer it itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// Files of the directory, for `@`.
+    Files,
+    /// Sessions, newest first: of this directory, or of all.
+    Sessions {
+        /// Of all directories.
+        all: bool,
+    },
+    /// Models that can be chosen.
+    Models,
+    /// Bytes of an artifact of this session, as lossy text.
+    Artifact {
+        /// The file, as named in a settle.
+        path: PathBuf,
+        /// First byte.
+        offset: u64,
+        /// Most bytes.
+        limit: u64,
+    },
+    /// What fills the window, part by part.
+    Context,
+    /// Model servers that answer on loopback.
+    Servers,
+    /// Custom commands (`commands/*.md`).
+    Commands,
+    /// Earlier prompts of this directory, newest first, for the history.
+    Prompts,
+    /// Write the conversation as Markdown to this file (relative to the directory).
+    Export(PathBuf),
+    /// Store a key for a provider (mode 0600).
+    StoreKey {
+        /// The provider's name.
+        provider: String,
+        /// The key. Its `Debug` is a placeholder.
+        key: Secret,
+    },
+}
+
+/// A text that must not be shown, logged or recorded.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}

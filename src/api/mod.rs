@@ -1,0 +1,12 @@
+//! What the engine and a front end say to each other: plain data, no IO.
+//!
+//! In reading order: `message` (what a model says and is told), `entry` (what the journal holds),
+//! `access` (what a call wants to do), `command` (what a person asks for), `event` (what answers a
+//! query), `board` (what runs now).
+
+pub mod access;
+pub mod board;
+pub mod command;
+pub mod entry;
+pub mod event;
+pub mod message;

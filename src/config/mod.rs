@@ -1,0 +1,1 @@
+//! What was written (flags, environment, settings) and what it means.

@@ -1,0 +1,8 @@
+//! The laws: pure state machines and decisions. `docs/LAWS.md` lists the promises they keep.
+//!
+//! Nothing here knows a file, a process, a clock, a random number or a task. Every pair of state and
+//! event has an answer.
+
+pub mod board;
+pub mod job;
+pub mod output;

@@ -1,0 +1,74 @@
+//! The channel ends that the engine and a front end both hold: the shared record with its wake, and
+//! the two queues.
+//!
+//! The record stands behind one lock that is held for moments only, never across an await. A writer
+//! changes it and wakes the readers; a reader looks when it likes. So a slow screen slows nothing.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::mpsc;
+
+use crate::api::board::Record;
+use crate::api::command::Command;
+use crate::api::event::Event;
+
+/// Commands that may wait for the owner loop.
+pub const COMMANDS_MAX: usize = 256;
+/// Events that may wait for a front end.
+pub const EVENTS_MAX: usize = 1024;
+
+/// Wakes a front end. Called often: it must be cheap, must not block and should coalesce.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// The record, shared.
+#[derive(Clone)]
+pub struct Shared {
+    record: Arc<Mutex<Record>>,
+    wake: Wake,
+}
+
+impl Shared {
+    /// Shares a record; `wake` is called after every change.
+    pub fn new(record: Record, wake: Wake) -> Self {
+        Self { record: Arc::new(Mutex::new(record)), wake }
+    }
+    /// Reads one moment of the record. Hold the guard for moments only.
+    pub fn read(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// Changes the record, counts the change and wakes the readers.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Record) -> T) -> T {
+        let out = {
+            let mut record = self.read();
+            record.revision += 1;
+            change(&mut record)
+        };
+        (self.wake)();
+        out
+    }
+}
+
+/// What a front end holds of a session.
+pub struct Front {
+    /// Commands to the owner loop. `try_send` never waits.
+    pub commands: mpsc::Sender<Command>,
+    /// Events from it.
+    pub events: mpsc::Receiver<Event>,
+    /// The record.
+    pub shared: Shared,
+}
+
+/// What a screen asks of the program around it: things that need the whole terminal or other
+/// processes. Every function may block; the screen has left the terminal before it calls.
+pub trait Host {
+    /// Opens the text in the person's `$VISUAL` or `$EDITOR`; the changed text, or why not.
+    fn edit_text(&mut self, text: &str) -> Result<String, String>;
+    /// Shows the text in `$PAGER`.
+    fn page_text(&mut self, text: &str) -> Result<(), String>;
+    /// Stops the program until it is continued (`^Z`).
+    fn suspend(&mut self);
+    /// Keeps a dump (the ring of messages) in the state directory; the file, or why not.
+    fn keep_dump(&mut self, text: &str) -> Result<String, String>;
+    /// Reads an image for the composer: from the clipboard, or from a file; the image, or why not.
+    fn read_image(&mut self, path: Option<&str>) -> Result<crate::api::message::Image, String>;
+}

@@ -1,0 +1,3 @@
+//! Parses, wires, runs, and gives the exit code. The only file that names every layer.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Spawning commands under a keeper.

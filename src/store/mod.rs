@@ -1,0 +1,1 @@
+//! Journal, session directory, leases, private files.
