@@ -1,3 +1,18 @@
-//! The screen.
+//! The screen: one model, one update, one thread that never waits for anything but its own `poll`.
+//!
+//! In reading order: `run` (the loop), `msg` and `model` (what happens and what is), `update` (the
+//! only place that changes the model), `view` (the only place that draws), `writer` (a drawn buffer
+//! becomes bytes), `terminal` (the guard of the terminal's modes), `input` (bytes become events).
+//!
+//! Deliberately not here: the engine. The screen knows `api` and `link` only.
 
+/// JSON with comments, with lines.
+pub mod jsonc;
+/// What sits over the panes: approvals, pickers, help.
+pub mod overlay;
+/// The panes and their closed list.
+pub mod pane;
+/// Styles by what they are for.
 pub mod theme;
+/// Things drawn from plain arguments only.
+pub mod widget;

@@ -2,6 +2,11 @@
 
 use ratatui::style::Style;
 
+mod builtin;
+pub mod parse;
+
+pub use builtin::{all, builtin};
+
 /// The styles of the screen. Panes name what a thing is; the theme says how it looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Theme {

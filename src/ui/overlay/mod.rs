@@ -1,0 +1,1 @@
+//! Overlays: a stack in the model, the first to see a key.

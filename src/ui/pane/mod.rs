@@ -1,0 +1,14 @@
+//! The panes. Each is a folder of plain functions: `State`, `Msg`, `update`, `view`.
+
+pub mod conversation;
+
+/// The panes of the main screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PaneId {
+    /// What was said.
+    Conversation,
+    /// Where the person types.
+    Composer,
+    /// What runs now.
+    Live,
+}

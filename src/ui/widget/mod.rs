@@ -1,0 +1,1 @@
+//! Widgets: drawn from plain arguments only, correct at every size from 1×1.
