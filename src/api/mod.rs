@@ -10,3 +10,4 @@ pub mod command;
 pub mod entry;
 pub mod event;
 pub mod message;
+pub mod provider;

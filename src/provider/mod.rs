@@ -3,6 +3,8 @@
 //! A wire is pure: it writes a request and decodes events. One function does the HTTP of all of them,
 //! one the retries. `scripted` is a provider like the others.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::sync::{Notify, mpsc};
@@ -93,8 +95,12 @@ pub struct Control {
     pub retry_now: Arc<Notify>,
 }
 
+/// An answer under way: the caller spawns it. Dropping it closes the connection at once, without an `End`.
+pub type Answering = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A model that can be asked.
 pub trait Provider: Send + Sync {
-    /// Asks. Events come over the channel; dropping the receiver cancels too.
-    fn stream(&self, ask: Ask, control: Control) -> mpsc::Receiver<StreamEvent>;
+    /// Asks. Events come over the channel (make it with [`STREAM_MAX`]) while the returned future is
+    /// driven; dropping the receiver cancels too. Adapters spawn nothing, so the caller does.
+    fn stream(&self, ask: Ask, control: Control, events: mpsc::Sender<StreamEvent>) -> Answering;
 }
