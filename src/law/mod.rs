@@ -6,3 +6,5 @@
 pub mod board;
 pub mod job;
 pub mod output;
+pub mod turn;
+pub mod window;
