@@ -39,6 +39,12 @@ impl Usage {
     }
 }
 
+impl crate::law::call::Sum for Usage {
+    fn add(&mut self, more: &Self) {
+        Usage::add(self, more);
+    }
+}
+
 /// An image, encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {

@@ -1,7 +1,13 @@
 //! Law C, the board: the progress of running calls, revisioned. A watcher that joins late ends with
 //! the same picture as one that was there from the start; nothing comes after a call's end.
+//!
+//! The board forgets nothing that a watcher must know but what is old: it remembers the newest
+//! removals only, and gives a watcher that is behind them the whole picture instead. Who is woken,
+//! and when, is the shell's.
+//!
+//! Keeps `board_snapshot_then_changes`, `board_silent_after_end`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::base::{CallId, Millis};
 
@@ -26,11 +32,31 @@ pub struct Progress {
     pub asking: bool,
 }
 
+/// Removals that are remembered. A watcher that missed more gets the whole picture.
+pub const REMOVALS_MAX: usize = 64;
+
 /// The running calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Board {
     slots: BTreeMap<CallId, (u64, Progress)>,
+    /// The newest removals, oldest first, each with its revision.
+    removals: VecDeque<(u64, CallId)>,
+    /// The revision of the newest removal that is no longer remembered.
+    forgotten: u64,
     revision: u64,
+}
+
+/// What changed on a board since a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changes<'a> {
+    /// The watcher must forget all it had: `running` is the whole picture.
+    pub whole: bool,
+    /// Calls that ended. Apply these first.
+    pub ended: Vec<&'a CallId>,
+    /// Calls that began or reported, each with its latest progress.
+    pub running: Vec<(&'a CallId, &'a Progress)>,
+    /// Ask for what comes after this revision next.
+    pub revision: u64,
 }
 
 impl Board {
@@ -49,8 +75,13 @@ impl Board {
     }
     /// A call's settle has committed: it leaves the board, with its last progress.
     pub fn end(&mut self, call: &CallId) -> Option<Progress> {
+        let (call, (_, progress)) = self.slots.remove_entry(call)?;
         self.revision += 1;
-        self.slots.remove(call).map(|(_, progress)| progress)
+        self.removals.push_back((self.revision, call));
+        while self.removals.len() > REMOVALS_MAX {
+            self.forgotten = self.removals.pop_front().map_or(self.forgotten, |(revision, _)| revision);
+        }
+        Some(progress)
     }
     /// The last progress of a running call.
     pub fn get(&self, call: &CallId) -> Option<&Progress> {
@@ -64,4 +95,62 @@ impl Board {
     pub fn revision(&self) -> u64 {
         self.revision
     }
+    /// What changed after `revision`; from 0 or from before what is remembered: the whole picture.
+    pub fn changes_since(&self, revision: u64) -> Changes<'_> {
+        let whole = revision == 0 || revision < self.forgotten;
+        let since = if whole { 0 } else { revision };
+        let ended = if whole { 0 } else { self.removals.len() };
+        Changes {
+            whole,
+            ended: self
+                .removals
+                .iter()
+                .take(ended)
+                .filter(|(at, _)| *at > since)
+                .map(|(_, call)| call)
+                .collect(),
+            running: self
+                .slots
+                .iter()
+                .filter(|(_, (at, _))| *at > since)
+                .map(|(call, (_, progress))| (call, progress))
+                .collect(),
+            revision: self.revision,
+        }
+    }
 }
+
+/// What a watcher holds: a copy of the board that it brings up to date when it likes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    calls: BTreeMap<CallId, Progress>,
+    revision: u64,
+}
+
+impl Picture {
+    /// Takes over what changed on the board since the last time; whether anything did.
+    pub fn update(&mut self, board: &Board) -> bool {
+        if board.revision() == self.revision {
+            return false;
+        }
+        let changes = board.changes_since(self.revision);
+        if changes.whole {
+            self.calls.clear();
+        }
+        for call in changes.ended {
+            self.calls.remove(call);
+        }
+        for (call, progress) in changes.running {
+            self.calls.insert(call.clone(), progress.clone());
+        }
+        self.revision = changes.revision;
+        true
+    }
+    /// The running calls.
+    pub fn iter(&self) -> impl Iterator<Item = (&CallId, &Progress)> {
+        self.calls.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 //! event has an answer.
 
 pub mod board;
+pub mod call;
 pub mod job;
 pub mod output;
 pub mod turn;
