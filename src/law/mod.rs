@@ -9,3 +9,4 @@ pub mod job;
 pub mod output;
 pub mod turn;
 pub mod window;
+pub mod retry;

@@ -3,6 +3,10 @@
 //! A wire is pure: it writes a request and decodes events. One function does the HTTP of all of them,
 //! one the retries. `scripted` is a provider like the others.
 
+mod failure;
+pub mod scripted;
+mod tries;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
