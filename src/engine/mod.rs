@@ -1,1 +1,3 @@
 //! The shell of a session.
+
+pub mod history;
