@@ -1,1 +1,8 @@
-//! The command line.
+//! The command line: what was written (`args`), and the commands that need no screen.
+//!
+//! `exec` and the screen itself are started by `main`, which alone names every layer.
+
+pub mod args;
+pub mod config;
+pub mod host;
+pub mod out;

@@ -1,1 +1,24 @@
-//! What was written (flags, environment, settings) and what it means.
+//! What was written (files, environment, flags) and what it means.
+//!
+//! In reading order: `settings` (the values and their defaults), `table` (which settings there are),
+//! `read` (one file), `load` (all of them put together), `extras` (commands, themes, keymap), `trust`,
+//! `keys`, `rule` (the "always" of an approval), `show` (what `windlass config` prints). Nothing here
+//! names a provider or a theme: `main` hands them on.
+
+pub mod extras;
+pub mod keys;
+pub mod load;
+pub mod near;
+mod private;
+pub mod problem;
+pub mod read;
+pub mod rule;
+pub mod settings;
+pub mod show;
+pub mod table;
+pub mod trust;
+
+pub use load::{Loaded, Origin, Project, Sources, load};
+pub use problem::Problem;
+pub use settings::{ModelSetting, ProviderSetting, Rules, Settings};
+pub use trust::Trust;

@@ -1,0 +1,201 @@
+//! The command line as written (`contracts`, "Command line"). What it means is decided by who runs it.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+
+use crate::api::access::Mode;
+
+/// The closing words of `--help`.
+const AFTER_HELP: &str = "\
+Without a key or a network: `windlass --rehearsal` drives the whole program with a scripted model in a
+scratch copy of a small project.
+
+Keys come from ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, a variable that settings.json names, or
+keys.json (mode 0600). Settings: `windlass config show`. Something does not work: `windlass doctor`.
+
+Exit codes: 0 done; 1 the turn or the command failed; 2 usage (a bad flag, an unknown model, provider or
+session); 4 an approval was needed that nobody could give; 130 interrupted.";
+
+/// A full-screen terminal program for coding with a language model: see each running thing, stop any of
+/// it at once, decide by hand what comes back.
+#[derive(Debug, Parser)]
+#[command(
+    name = "windlass",
+    version,
+    about,
+    after_help = AFTER_HELP,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100
+)]
+pub struct Arguments {
+    /// What to open, and how.
+    #[command(flatten)]
+    pub start: Start,
+    /// Drive the program with a scripted model in a scratch copy of a sample project.
+    #[arg(long, conflicts_with_all = ["model", "resume_newest", "session", "cwd", "prompt"])]
+    pub rehearsal: bool,
+    /// A message that is sent at once.
+    #[arg(value_name = "PROMPT")]
+    pub prompt: Option<String>,
+    /// What to do instead of opening the screen.
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+}
+
+/// What to open, and how.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Start {
+    /// The directory to work in [default: the current one].
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub cwd: Option<PathBuf>,
+    /// The model: provider/name, or scripted:FILE.
+    #[arg(long, short, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// What is asked: ask before writes and commands, edits allows writes inside the directory, auto allows
+    /// all that no rule denies, plan only reads.
+    #[arg(long, value_name = "MODE", value_parser = mode_parser())]
+    pub approve: Option<Mode>,
+    /// Go on with the newest session of the directory.
+    #[arg(short = 'c', long = "continue", conflicts_with = "session")]
+    pub resume_newest: bool,
+    /// Go on with this session.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    use clap::builder::TypedValueParser;
+    PossibleValuesParser::new(["ask", "edits", "auto", "plan"])
+        .map(|word| Mode::parse(&word).unwrap_or_default())
+}
+
+/// What to do instead of opening the screen.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run one prompt without the screen.
+    Exec {
+        /// What to open, and how.
+        #[command(flatten)]
+        start: Start,
+        /// Print one JSON object a line.
+        #[arg(long)]
+        json: bool,
+        /// The prompt; `-` reads it from standard input.
+        #[arg(value_name = "PROMPT")]
+        prompt: String,
+    },
+    /// Open an earlier session; without ID the newest of the directory.
+    Resume {
+        /// The session's id, or the beginning of it.
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// The directory whose newest session is meant [default: the current one].
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "id")]
+        cwd: Option<PathBuf>,
+        /// The model: provider/name, or scripted:FILE.
+        #[arg(long, short, value_name = "MODEL")]
+        model: Option<String>,
+        /// What is asked.
+        #[arg(long, value_name = "MODE", value_parser = mode_parser())]
+        approve: Option<Mode>,
+    },
+    /// List the sessions, newest first.
+    Sessions {
+        /// Print one JSON object a line.
+        #[arg(long)]
+        json: bool,
+        /// Only those of this directory.
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        cwd: Option<PathBuf>,
+    },
+    /// Print a session.
+    Export {
+        /// The session's id, or the beginning of it.
+        #[arg(value_name = "ID")]
+        id: String,
+        /// As Markdown (this is the default).
+        #[arg(long, conflicts_with = "jsonl")]
+        markdown: bool,
+        /// As JSON, one record a line.
+        #[arg(long)]
+        jsonl: bool,
+    },
+    /// Check terminal, directories, keys and tools, and say what to do.
+    Doctor,
+    /// Show, check or describe the settings.
+    Config {
+        /// What to do.
+        #[command(subcommand)]
+        action: ConfigAction,
+    },
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What to do with the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub enum ConfigAction {
+    /// Print the effective values and where each came from.
+    Show,
+    /// Name what is wrong in the settings, the keymap and the themes; exit 2 if anything is.
+    Check,
+    /// Print the JSON schema of settings.json.
+    Schema,
+}
+
+impl Arguments {
+    /// The completions of a shell.
+    pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+        let mut out = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "windlass", &mut out);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &[&str]) -> Result<Arguments, clap::Error> {
+        Arguments::try_parse_from([&["windlass"], line].concat())
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_prompt_opens_the_screen_and_verbs_are_verbs() {
+        let arguments = parse(&["--model", "a/b", "--approve", "edits", "mend the lexer"]).unwrap();
+        assert_eq!(arguments.prompt.as_deref(), Some("mend the lexer"));
+        assert_eq!(arguments.start.approve, Some(Mode::Edits));
+        assert!(arguments.verb.is_none());
+        assert!(matches!(parse(&["doctor"]).unwrap().verb, Some(Verb::Doctor)));
+        assert_eq!(parse(&["--", "doctor"]).unwrap().prompt.as_deref(), Some("doctor"));
+        let exec = parse(&["exec", "--json", "-c", "-"]).unwrap();
+        assert!(matches!(exec.verb, Some(Verb::Exec { json: true, ref prompt, .. }) if prompt == "-"));
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        for line in [
+            &["--approve", "always"][..],
+            &["-c", "--session", "x"],
+            &["exec"],
+            &["export"],
+            &["export", "x", "--markdown", "--jsonl"],
+            &["config"],
+            &["completions", "cmd.exe"],
+            &["--rehearsal", "--model", "x"],
+            &["--nonsense"],
+        ] {
+            assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line:?}");
+        }
+    }
+}

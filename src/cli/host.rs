@@ -1,0 +1,237 @@
+//! What the screen asks of the program around it: the editor, the pager, a stop, a dump, an image.
+//!
+//! The screen has left the terminal before it calls, so these processes get the terminal itself. They are
+//! the person's own programs and are not confined.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use base64::Engine as _;
+
+use crate::api::message::Image;
+use crate::link::Host;
+
+/// Most bytes of an image.
+const IMAGE_BYTES_MAX: u64 = 20 << 20;
+
+/// The host of a terminal program.
+pub struct TerminalHost {
+    /// Where dumps are kept.
+    state_dir: PathBuf,
+    /// What a relative path of an image is relative to.
+    cwd: PathBuf,
+}
+
+impl TerminalHost {
+    /// A host that keeps dumps in `state_dir` and finds images from `cwd`.
+    pub fn new(state_dir: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+        Self { state_dir: state_dir.into(), cwd: cwd.into() }
+    }
+}
+
+/// The first variable that is set and not blank.
+fn variable(names: &[&str]) -> Option<String> {
+    names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.trim().is_empty())
+}
+
+/// A command of the person's (`code --wait`), run by the shell so that its words are split as they expect.
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{command} \"$@\"")).arg("sh");
+    shell
+}
+
+impl Host for TerminalHost {
+    fn edit_text(&mut self, text: &str) -> Result<String, String> {
+        let editor = variable(&["VISUAL", "EDITOR"]).unwrap_or_else(|| "vi".into());
+        let mut file = tempfile::Builder::new()
+            .prefix("windlass-")
+            .suffix(".md")
+            .tempfile()
+            .map_err(|error| format!("the draft cannot be written for the editor: {error}"))?;
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.flush())
+            .map_err(|error| format!("the draft cannot be written for the editor: {error}"))?;
+        let status = shell(&editor)
+            .arg(file.path())
+            .status()
+            .map_err(|error| format!("{editor} cannot be started: {error}; set $VISUAL or $EDITOR"))?;
+        if !status.success() {
+            return Err(format!("{editor} ended with {status}; the draft is as it was"));
+        }
+        // editors replace the file, so it is read by its name
+        let bytes = std::fs::read(file.path()).map_err(|error| {
+            format!("what {editor} wrote cannot be read: {error}; the draft is as it was")
+        })?;
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        Ok(text)
+    }
+
+    fn page_text(&mut self, text: &str) -> Result<(), String> {
+        let pager = variable(&["PAGER"]).unwrap_or_else(|| "less -R".into());
+        let mut child = shell(&pager)
+            .stdin(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{pager} cannot be started: {error}; set $PAGER"))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // a pager that is left early closes the pipe: that is no failure
+            let _ = stdin.write_all(text.as_bytes());
+        }
+        let status = child.wait().map_err(|error| format!("{pager}: {error}"))?;
+        match status.code() {
+            Some(126 | 127) => Err(format!("{pager} cannot be run; set $PAGER")),
+            _ => Ok(()),
+        }
+    }
+
+    fn suspend(&mut self) {
+        // the whole foreground group, as the terminal itself does it; without a shell that could continue
+        // us (an orphaned group) the kernel ignores it
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(0), nix::sys::signal::Signal::SIGTSTP);
+    }
+
+    fn keep_dump(&mut self, text: &str) -> Result<String, String> {
+        let dir = self.state_dir.join("log");
+        let said = |error: std::io::Error| format!("the dump cannot be kept in {}: {error}", dir.display());
+        std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700)
+            .create(&dir)
+            .map_err(said)?;
+        // tempfile makes it 0600
+        let mut file =
+            tempfile::Builder::new().prefix("messages-").suffix(".txt").tempfile_in(&dir).map_err(said)?;
+        file.write_all(text.as_bytes()).map_err(said)?;
+        let (_, path) = file.keep().map_err(|error| said(error.error))?;
+        Ok(path.display().to_string())
+    }
+
+    fn read_image(&mut self, path: Option<&str>) -> Result<Image, String> {
+        let (bytes, name) = match path {
+            Some(path) => {
+                let path = self.cwd.join(expand(path));
+                (file_bytes(&path)?, path.display().to_string())
+            }
+            None => (clipboard()?, "pasted".to_string()),
+        };
+        let media_type = media_type(&bytes)
+            .ok_or_else(|| format!("{name} is no PNG, JPEG, GIF or WebP image; save it as one of these"))?;
+        let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+        Ok(Image { media_type: media_type.into(), data, blob: None, name })
+    }
+}
+
+/// A path as dropped or typed: `~`, `file://`, and quotes or escapes that terminals put around it.
+fn expand(path: &str) -> PathBuf {
+    let path = path.trim();
+    let unquoted = path
+        .strip_prefix('\'')
+        .and_then(|p| p.strip_suffix('\''))
+        .or_else(|| path.strip_prefix('"').and_then(|p| p.strip_suffix('"')))
+        .map_or_else(|| path.replace("\\ ", " "), str::to_string);
+    let plain = unquoted.strip_prefix("file://").unwrap_or(&unquoted);
+    match (plain.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => PathBuf::from(plain),
+    }
+}
+
+fn file_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let said = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
+    let meta = std::fs::metadata(path).map_err(said)?;
+    if !meta.is_file() {
+        return Err(format!("{} is not a file", path.display()));
+    }
+    let file = std::fs::File::open(path).map_err(said)?;
+    bounded(file, &path.display().to_string())
+}
+
+fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    source
+        .take(IMAGE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("{name} cannot be read: {error}"))?;
+    if bytes.len() as u64 > IMAGE_BYTES_MAX {
+        return Err(format!("{name} is larger than {} MiB; make it smaller", IMAGE_BYTES_MAX >> 20));
+    }
+    Ok(bytes)
+}
+
+/// The image of the clipboard, by the first program that has one.
+fn clipboard() -> Result<Vec<u8>, String> {
+    let programs: [(&str, &[&str]); 2] = [
+        ("wl-paste", &["--no-newline", "--type", "image/png"]),
+        ("xclip", &["-selection", "clipboard", "-target", "image/png", "-out"]),
+    ];
+    let mut found = false;
+    for (program, arguments) in programs {
+        let spawned = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut child) = spawned else { continue };
+        found = true;
+        let bytes = child.stdout.take().map(|out| bounded(out, "the clipboard"));
+        let _ = child.kill();
+        let _ = child.wait();
+        match bytes {
+            Some(Ok(bytes)) if !bytes.is_empty() => return Ok(bytes),
+            Some(Err(why)) => return Err(why),
+            Some(Ok(_)) | None => {}
+        }
+    }
+    Err(if found {
+        "the clipboard holds no image".into()
+    } else {
+        "the clipboard cannot be read: install wl-clipboard (Wayland) or xclip (X11), or give a file's path"
+            .into()
+    })
+}
+
+/// What kind of image the bytes are, by their beginning.
+fn media_type(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if bytes.starts_with(b"\xff\xd8\xff") {
+        Some("image/jpeg")
+    } else if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") {
+        Some("image/gif")
+    } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        Some("image/webp")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn an_image_is_known_by_its_bytes_and_anything_else_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut host = TerminalHost::new(dir.path(), dir.path());
+        std::fs::write(dir.path().join("a b.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        std::fs::write(dir.path().join("c.png"), b"text").unwrap();
+        assert_eq!(host.read_image(Some("'a b.png'")).unwrap().media_type, "image/png");
+        assert_eq!(host.read_image(Some("a\\ b.png")).unwrap().media_type, "image/png");
+        assert!(host.read_image(Some("c.png")).unwrap_err().contains("no PNG"));
+        assert!(host.read_image(Some("d.png")).unwrap_err().contains("cannot be read"));
+        assert!(host.read_image(Some(".")).unwrap_err().contains("not a file"));
+    }
+
+    #[test]
+    fn a_dump_is_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = TerminalHost::new(dir.path(), dir.path()).keep_dump("messages").unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "messages");
+    }
+}

@@ -1,0 +1,86 @@
+//! Adds a permission rule to the user's settings in place ("always"): comments and layout stay.
+
+use std::path::Path;
+
+use jsonc_parser::cst::{CstInputValue, CstRootNode};
+
+use crate::config::load::{SETTINGS_FILE, text_of};
+use crate::config::private;
+use crate::config::read::options;
+
+/// Adds `rule` to `permissions.allow` of the user's settings file, which is made if it is not there. A
+/// rule that is there already is not added again. `Err` says why not. Blocking.
+pub fn allow_always(config_dir: &Path, rule: &str) -> Result<(), String> {
+    let file = config_dir.join(SETTINGS_FILE);
+    let text = text_of(&file).map_err(|problem| problem.to_string())?.unwrap_or_default();
+    let changed = with_rule(&text, rule).map_err(|why| format!("{}: {why}", file.display()))?;
+    match changed {
+        Some(changed) => private::replace_keeping_mode(&file, changed.as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// The text with the rule in it; none if it is there already.
+fn with_rule(text: &str, rule: &str) -> Result<Option<String>, String> {
+    let (bom, text) = match text.strip_prefix('\u{feff}') {
+        Some(rest) => ("\u{feff}", rest),
+        None => ("", text),
+    };
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    let mend = "mend it (`windlass config check` says where), then answer again";
+    let root = CstRootNode::parse(text, &options()).map_err(|error| format!("{error}; {mend}"))?;
+    let object = root.object_value_or_create().ok_or(format!("is not an object of settings; {mend}"))?;
+    let permissions = object
+        .object_value_or_create("permissions")
+        .ok_or(format!("`permissions` is not an object; {mend}"))?;
+    let allow = permissions
+        .array_value_or_create("allow")
+        .ok_or(format!("`permissions.allow` is not a list; {mend}"))?;
+    let there = allow.elements().iter().any(|element| {
+        element.as_string_lit().and_then(|lit| lit.decoded_value().ok()).is_some_and(|text| text == rule)
+    });
+    if there {
+        return Ok(None);
+    }
+    allow.ensure_multiline();
+    allow.append(CstInputValue::String(rule.into()));
+    Ok(Some(format!("{bom}{root}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_added_in_place_and_comments_stay() {
+        let text = "{\n  // my model\n  \"model\": \"x/y\", // here\n  \"permissions\": {\n    \"allow\": [\n      \
+                    \"read\" // fine\n    ]\n  }\n}\n";
+        let changed = with_rule(text, "bash(cargo test:*)").unwrap().unwrap();
+        assert!(
+            changed.contains("// my model") && changed.contains("// here") && changed.contains("// fine")
+        );
+        let read = crate::config::read::read(Path::new("s"), &changed);
+        assert!(read.problems.is_empty(), "{:?}\n{changed}", read.problems);
+        let mut settings = crate::config::Settings::default();
+        for (row, given) in read.given {
+            (row.set)(&mut settings, crate::config::table::Scope::User, given);
+        }
+        assert_eq!(settings.user_rules.allow, ["read", "bash(cargo test:*)"]);
+        assert_eq!(with_rule(&changed, "bash(cargo test:*)").unwrap(), None);
+    }
+
+    #[test]
+    fn an_empty_file_becomes_one_with_the_rule() {
+        let changed = with_rule("", "bash(make)").unwrap().unwrap();
+        assert_eq!(
+            changed,
+            "{\n  \"permissions\": {\n    \"allow\": [\n      \"bash(make)\"\n    ]\n  }\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_broken_file_is_left_alone() {
+        assert!(with_rule("{ \"model\" }", "x").unwrap_err().contains("config check"));
+        assert!(with_rule("{ \"permissions\": 4 }", "x").unwrap_err().contains("not an object"));
+    }
+}

@@ -1,0 +1,143 @@
+//! The settings, as values, with every default in one place. What was written stands elsewhere
+//! (`table` says which keys there are, `read` reads a file of them).
+
+use std::collections::BTreeMap;
+
+use crate::api::access::Mode;
+use crate::api::message::Thinking;
+use crate::law::output::{DEFAULT_LIMITS, Keep};
+
+/// Every setting, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The model, `provider/name` or a name that is unique; none: the first one that can be used.
+    pub model: Option<String>,
+    /// How much the model thinks.
+    pub thinking: Thinking,
+    /// How much is asked of the person.
+    pub mode: Mode,
+    /// Providers by name: additions, and changes of the built-in ones.
+    pub providers: BTreeMap<String, ProviderSetting>,
+    /// What is known of models, by `provider/name`: additions, and changes of the built-in list.
+    pub models: BTreeMap<String, ModelSetting>,
+    /// Permission rules of the user.
+    pub user_rules: Rules,
+    /// Permission rules of the project; empty unless its directory is trusted.
+    pub project_rules: Rules,
+    /// Bounds of outputs.
+    pub output: OutputSetting,
+    /// How long a command may hold up the turn before it goes on as a job.
+    pub tool_blocking_budget_ms: u64,
+    /// How long a model's stream may be silent.
+    pub idle_timeout_ms: u64,
+    /// How often a failed request is tried in all.
+    pub retry_tries: u32,
+    /// Compaction.
+    pub compaction: CompactionSetting,
+    /// The theme's name.
+    pub theme: String,
+    /// Whether the screen listens to the mouse.
+    pub mouse: bool,
+    /// Whether spinners and other motion are left out.
+    pub reduced_motion: bool,
+}
+
+/// A provider, as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderSetting {
+    /// Its wire, one of [`WIRES`]; none: the built-in provider's.
+    pub wire: Option<String>,
+    /// Its base URL; none: the built-in provider's.
+    pub base_url: Option<String>,
+    /// The environment variable that holds its key; none: the built-in provider's, or no key.
+    pub key_env: Option<String>,
+    /// Headers added to each request, in order. They may be secret: never shown.
+    pub headers: Vec<(String, String)>,
+}
+
+/// The wires a provider may speak.
+pub const WIRES: &[&str] = &["anthropic", "openai-responses", "openai-chat", "gemini"];
+/// Providers that are there without a setting.
+pub const BUILT_IN: &[&str] = &["anthropic", "openai", "gemini"];
+
+/// What is known of a model, as written. What is none stays as the built-in list has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelSetting {
+    /// Window in tokens.
+    pub window: Option<u64>,
+    /// Most output tokens.
+    pub max_output: Option<u64>,
+    /// Dollars for a million input tokens.
+    pub input: Option<f64>,
+    /// Dollars for a million output tokens.
+    pub output: Option<f64>,
+    /// Dollars for a million tokens read from the prompt cache.
+    pub cache_read: Option<f64>,
+    /// Dollars for a million tokens written to the prompt cache.
+    pub cache_write: Option<f64>,
+}
+
+/// Permission rules of one scope, as written (`bash(cargo test:*)`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// What runs without a question.
+    pub allow: Vec<String>,
+    /// What never runs.
+    pub deny: Vec<String>,
+    /// What is always asked.
+    pub ask: Vec<String>,
+}
+
+/// Bounds of outputs (law O).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputSetting {
+    /// Whether outputs are bounded at all.
+    pub bounded: bool,
+    /// Most bytes kept.
+    pub bytes: u64,
+    /// Most lines kept.
+    pub lines: u64,
+    /// Which part is kept; none: as the tool has it (`bash` both ends, others the head).
+    pub keep: Option<Keep>,
+    /// Most bytes that one command may spool to disk.
+    pub spool_max: u64,
+}
+
+/// When and how older entries are summarised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompactionSetting {
+    /// Whether it happens by itself.
+    pub auto: bool,
+    /// Tokens of the window that stay free for the answer.
+    pub reserve: u64,
+    /// The newest tokens, which stay verbatim.
+    pub keep_recent_tokens: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            model: None,
+            thinking: Thinking::Default,
+            mode: Mode::Ask,
+            providers: BTreeMap::new(),
+            models: BTreeMap::new(),
+            user_rules: Rules::default(),
+            project_rules: Rules::default(),
+            output: OutputSetting {
+                bounded: true,
+                bytes: DEFAULT_LIMITS.bytes,
+                lines: DEFAULT_LIMITS.lines,
+                keep: None,
+                spool_max: 1 << 30,
+            },
+            tool_blocking_budget_ms: 30_000,
+            idle_timeout_ms: 300_000,
+            retry_tries: 6,
+            compaction: CompactionSetting { auto: true, reserve: 16_384, keep_recent_tokens: 20_000 },
+            theme: "dark".into(),
+            mouse: true,
+            reduced_motion: false,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Which settings there are: one row each. The reader, the schema, `config show`, the default file and
+//! `docs/CONFIG.md` are all made from, or held equal to, this table.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::api::access::Mode;
+use crate::api::message::Thinking;
+use crate::config::settings::{ModelSetting, ProviderSetting, Rules, Settings};
+use crate::law::output::Keep;
+
+/// Whose file a value stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The user's.
+    User,
+    /// The project's.
+    Project,
+}
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A text.
+    Text,
+    /// A whole number within bounds.
+    Whole(u64, u64),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A list of permission rules.
+    Rules,
+    /// Providers by name.
+    Providers,
+    /// Models by name.
+    Models,
+}
+
+/// A value that fits its kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// Of `Bool`.
+    Bool(bool),
+    /// Of `Text` and `Choice`.
+    Text(String),
+    /// Of `Whole`.
+    Whole(u64),
+    /// Of `Rules`.
+    Texts(Vec<String>),
+    /// Of `Providers`.
+    Providers(BTreeMap<String, ProviderSetting>),
+    /// Of `Models`.
+    Models(BTreeMap<String, ModelSetting>),
+}
+
+/// One setting.
+pub struct Row {
+    /// Its dotted path.
+    pub key: &'static str,
+    /// What it must be.
+    pub kind: Kind,
+    /// What it does, for people.
+    pub doc: &'static str,
+    /// Its value as JSON; secrets left out.
+    pub get: fn(&Settings) -> Value,
+    /// Puts a value of the right kind in its place.
+    pub set: fn(&mut Settings, Scope, Given),
+}
+
+/// The words of `thinking`.
+pub const THINKING: &[&str] = &["default", "off", "low", "medium", "high"];
+/// The words of `mode`.
+pub const MODES: &[&str] = &["ask", "edits", "auto", "plan"];
+/// The words of `output.keep`.
+pub const KEEPS: &[&str] = &["tool", "head", "tail", "ends"];
+
+const MS_MAX: u64 = 86_400_000;
+
+macro_rules! row {
+    ($key:literal, $kind:expr, $doc:literal, $get:expr, $variant:ident => $set:expr) => {
+        Row {
+            key: $key,
+            kind: $kind,
+            doc: $doc,
+            get: $get,
+            set: |settings, scope, given| {
+                if let Given::$variant(value) = given {
+                    let set: fn(&mut Settings, Scope, _) = $set;
+                    set(settings, scope, value);
+                }
+            },
+        }
+    };
+}
+
+/// Every setting, in the order of the manual.
+pub static ROWS: &[Row] = &[
+    row!("model", Kind::Text, "The model: `provider/name`, a name that only one provider has, or `scripted:FILE`. Empty: the first provider that has a key.",
+        |s| json!(s.model.clone().unwrap_or_default()),
+        Text => |s, _, v: String| s.model = Some(v).filter(|v| !v.is_empty())),
+    row!("thinking", Kind::Choice(THINKING), "How much a thinking model thinks.",
+        |s| json!(s.thinking),
+        Text => |s, _, v: String| s.thinking = thinking(&v)),
+    row!("mode", Kind::Choice(MODES), "What is asked: `ask` asks before writes and commands, `edits` allows writes inside the directory, `auto` allows all that no rule denies, `plan` only reads.",
+        |s| json!(s.mode.word()),
+        Text => |s, _, v: String| s.mode = Mode::parse(&v).unwrap_or_default()),
+    row!("providers", Kind::Providers, "Providers by name, each with `wire`, `base_url`, `key_env`, `headers`. A built-in one (`anthropic`, `openai`, `gemini`) needs only what differs.",
+        |s| Value::Object(s.providers.iter().map(|(name, p)| (name.clone(), provider_json(p))).collect()),
+        Providers => |s, _, v: BTreeMap<_, _>| s.providers.extend(v)),
+    row!("models", Kind::Models, "What is known of models, by `provider/name`, each with `window`, `max_output`, and dollars for a million tokens: `input`, `output`, `cache_read`, `cache_write`. Overrides the built-in list.",
+        |s| Value::Object(s.models.iter().map(|(name, m)| (name.clone(), model_json(m))).collect()),
+        Models => |s, _, v: BTreeMap<_, _>| s.models.extend(v)),
+    row!("permissions.allow", Kind::Rules, "What runs without a question: `bash(cargo test:*)`, `edit(src/**)`, or a tool's name alone.",
+        |s| json!([s.user_rules.allow.clone(), s.project_rules.allow.clone()].concat()),
+        Texts => |s, scope, v: Vec<String>| rules(s, scope).allow = v),
+    row!("permissions.deny", Kind::Rules, "What never runs. It wins over `ask` and `allow`.",
+        |s| json!([s.user_rules.deny.clone(), s.project_rules.deny.clone()].concat()),
+        Texts => |s, scope, v: Vec<String>| rules(s, scope).deny = v),
+    row!("permissions.ask", Kind::Rules, "What is always asked. It wins over `allow`.",
+        |s| json!([s.user_rules.ask.clone(), s.project_rules.ask.clone()].concat()),
+        Texts => |s, scope, v: Vec<String>| rules(s, scope).ask = v),
+    row!("output.bounded", Kind::Bool, "Whether outputs are bounded. `false` gives the model every byte.",
+        |s| json!(s.output.bounded),
+        Bool => |s, _, v: bool| s.output.bounded = v),
+    row!("output.bytes", Kind::Whole(256, 1 << 30), "Most bytes of an output that are kept; all of it stands in a file that the result names.",
+        |s| json!(s.output.bytes),
+        Whole => |s, _, v: u64| s.output.bytes = v),
+    row!("output.lines", Kind::Whole(1, 10_000_000), "Most lines of an output that are kept.",
+        |s| json!(s.output.lines),
+        Whole => |s, _, v: u64| s.output.lines = v),
+    row!("output.keep", Kind::Choice(KEEPS), "Which part is kept: `head`, `tail`, `ends` (half each), or `tool` (`bash` keeps the ends, others the head).",
+        |s| s.output.keep.map_or(json!("tool"), |keep| json!(keep)),
+        Text => |s, _, v: String| s.output.keep = keep(&v)),
+    row!("output.spool_max", Kind::Whole(1 << 16, 1 << 50), "Most bytes that one command may write in all; past them it is ended.",
+        |s| json!(s.output.spool_max),
+        Whole => |s, _, v: u64| s.output.spool_max = v),
+    row!("tool_blocking_budget_ms", Kind::Whole(0, MS_MAX), "How long a command may hold up the turn before it goes on as a job, in milliseconds.",
+        |s| json!(s.tool_blocking_budget_ms),
+        Whole => |s, _, v: u64| s.tool_blocking_budget_ms = v),
+    row!("idle_timeout_ms", Kind::Whole(1_000, MS_MAX), "How long a model's stream may be silent before the request is given up, in milliseconds.",
+        |s| json!(s.idle_timeout_ms),
+        Whole => |s, _, v: u64| s.idle_timeout_ms = v),
+    row!("retry.tries", Kind::Whole(1, 100), "How often a request that failed is tried in all.",
+        |s| json!(s.retry_tries),
+        Whole => |s, _, v: u64| s.retry_tries = u32::try_from(v).unwrap_or(u32::MAX)),
+    row!("compaction.auto", Kind::Bool, "Whether older entries are summarised by themselves when the window fills.",
+        |s| json!(s.compaction.auto),
+        Bool => |s, _, v: bool| s.compaction.auto = v),
+    row!("compaction.reserve", Kind::Whole(0, 10_000_000), "Tokens of the window that stay free for the answer.",
+        |s| json!(s.compaction.reserve),
+        Whole => |s, _, v: u64| s.compaction.reserve = v),
+    row!("compaction.keep_recent_tokens", Kind::Whole(0, 10_000_000), "The newest tokens, which a summary leaves as they are.",
+        |s| json!(s.compaction.keep_recent_tokens),
+        Whole => |s, _, v: u64| s.compaction.keep_recent_tokens = v),
+    row!("theme", Kind::Text, "The theme: `dark`, `light`, `ansi` (16 colours), or the name of a file in `themes/`. `NO_COLOR` wins over it.",
+        |s| json!(s.theme),
+        Text => |s, _, v: String| s.theme = v),
+    row!("mouse", Kind::Bool, "Whether the screen listens to the mouse. `false` leaves selecting to the terminal.",
+        |s| json!(s.mouse),
+        Bool => |s, _, v: bool| s.mouse = v),
+    row!("reduced_motion", Kind::Bool, "Whether spinners stand still.",
+        |s| json!(s.reduced_motion),
+        Bool => |s, _, v: bool| s.reduced_motion = v),
+];
+
+fn rules(settings: &mut Settings, scope: Scope) -> &mut Rules {
+    match scope {
+        Scope::User => &mut settings.user_rules,
+        Scope::Project => &mut settings.project_rules,
+    }
+}
+
+fn thinking(word: &str) -> Thinking {
+    match word {
+        "off" => Thinking::Off,
+        "low" => Thinking::Low,
+        "medium" => Thinking::Medium,
+        "high" => Thinking::High,
+        _ => Thinking::Default,
+    }
+}
+
+fn keep(word: &str) -> Option<Keep> {
+    match word {
+        "head" => Some(Keep::Head),
+        "tail" => Some(Keep::Tail),
+        "ends" => Some(Keep::Ends),
+        _ => None,
+    }
+}
+
+/// A provider for `config show`: the names of headers, never what they hold.
+fn provider_json(provider: &ProviderSetting) -> Value {
+    let mut out = serde_json::Map::new();
+    for (key, value) in
+        [("wire", &provider.wire), ("base_url", &provider.base_url), ("key_env", &provider.key_env)]
+    {
+        if let Some(value) = value {
+            out.insert(key.into(), json!(value));
+        }
+    }
+    if !provider.headers.is_empty() {
+        let hidden = provider.headers.iter().map(|(name, _)| (name.clone(), json!("(hidden)"))).collect();
+        out.insert("headers".into(), Value::Object(hidden));
+    }
+    Value::Object(out)
+}
+
+fn model_json(model: &ModelSetting) -> Value {
+    let mut out = serde_json::Map::new();
+    for (key, value) in [("window", model.window), ("max_output", model.max_output)] {
+        if let Some(value) = value {
+            out.insert(key.into(), json!(value));
+        }
+    }
+    let prices = [
+        ("input", model.input),
+        ("output", model.output),
+        ("cache_read", model.cache_read),
+        ("cache_write", model.cache_write),
+    ];
+    for (key, value) in prices {
+        if let Some(value) = value {
+            out.insert(key.into(), json!(value));
+        }
+    }
+    Value::Object(out)
+}
