@@ -20,5 +20,5 @@ pub mod trust;
 
 pub use load::{Loaded, Origin, Project, Sources, load};
 pub use problem::Problem;
-pub use settings::{ModelSetting, ProviderSetting, Rules, Settings};
+pub use settings::{Rules, Settings};
 pub use trust::Trust;

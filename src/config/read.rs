@@ -8,9 +8,10 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
+use crate::api::provider::{ModelCard, Price, ProviderSetting, ThinkingStyle, Wire};
 use crate::config::near::nearest;
 use crate::config::problem::Problem;
-use crate::config::settings::{BUILT_IN, ModelSetting, ProviderSetting, WIRES};
+use crate::config::settings::BUILT_IN;
 use crate::config::table::{Given, Kind, ROWS, Row};
 
 /// What a file holds: the values that fit, in order, and the problems.
@@ -207,7 +208,7 @@ impl Reading<'_> {
             match (name, &field.value) {
                 ("wire", value) => {
                     if let Some(Given::Text(text)) = self.value(Kind::Choice(WIRES), &key, value) {
-                        provider.wire = Some(text);
+                        provider.wire = Wire::named(&text);
                     }
                 }
                 ("base_url", Value::StringLit(lit)) => {
@@ -236,11 +237,13 @@ impl Reading<'_> {
         provider
     }
 
-    fn headers(&mut self, key: &str, headers: &Object<'_>) -> Vec<(String, String)> {
-        let mut out = Vec::new();
+    fn headers(&mut self, key: &str, headers: &Object<'_>) -> BTreeMap<String, String> {
+        let mut out = BTreeMap::new();
         for header in &headers.properties {
             match &header.value {
-                Value::StringLit(lit) => out.push((header.name.as_str().to_string(), lit.value.to_string())),
+                Value::StringLit(lit) => {
+                    out.insert(header.name.as_str().to_string(), lit.value.to_string());
+                }
                 other => {
                     let key = format!("{key}.{}", header.name.as_str());
                     self.problem(
@@ -271,40 +274,67 @@ impl Reading<'_> {
         Given::Models(out)
     }
 
-    fn model(&mut self, key: &str, fields: &Object<'_>) -> ModelSetting {
-        let mut model = ModelSetting::default();
+    fn model(&mut self, key: &str, fields: &Object<'_>) -> ModelCard {
+        let mut model = ModelCard::default();
         for field in &fields.properties {
             let name = field.name.as_str();
             let key = format!("{key}.{name}");
-            if matches!(name, "window" | "max_output") {
-                if let Some(Given::Whole(number)) =
-                    self.value(Kind::Whole(1, 1_000_000_000), &key, &field.value)
-                {
-                    let place = if name == "window" { &mut model.window } else { &mut model.max_output };
-                    *place = Some(number);
+            match (name, &field.value) {
+                ("window" | "max_output", value) => {
+                    if let Some(Given::Whole(number)) = self.value(Kind::Whole(1, TOKENS_MAX), &key, value) {
+                        let place = if name == "window" { &mut model.window } else { &mut model.max_output };
+                        *place = Some(number);
+                    }
                 }
-                continue;
-            }
-            let place = match name {
-                "input" => &mut model.input,
-                "output" => &mut model.output,
-                "cache_read" => &mut model.cache_read,
-                "cache_write" => &mut model.cache_write,
-                _ => {
-                    self.unknown_field(field, &key, MODEL_FIELDS);
-                    continue;
+                ("images", value) => {
+                    if let Some(Given::Bool(images)) = self.value(Kind::Bool, &key, value) {
+                        model.images = Some(images);
+                    }
                 }
-            };
-            *place = match &field.value {
-                Value::NumberLit(lit) => lit.value.parse().ok().filter(|price| *price >= 0.0),
-                _ => None,
-            };
-            if place.is_none() {
-                let text = format!("expected a price in dollars, found {}", found(&field.value));
-                self.problem(field.value.range().start, &key, text);
+                ("thinking", value) => {
+                    if let Some(Given::Text(word)) = self.value(Kind::Choice(THINKING_STYLES), &key, value) {
+                        model.thinking = thinking_style(&word);
+                    }
+                }
+                ("price", Value::Object(prices)) => model.price = Some(self.price(&key, prices)),
+                ("price", other) => {
+                    let text = format!("expected an object `{{ … }}`, found {}", found(other));
+                    self.problem(other.range().start, &key, text);
+                }
+                _ => self.unknown_field(field, &key, MODEL_FIELDS),
             }
         }
         model
+    }
+
+    fn price(&mut self, key: &str, prices: &Object<'_>) -> Price {
+        let mut out = Price::default();
+        for field in &prices.properties {
+            let name = field.name.as_str();
+            let key = format!("{key}.{name}");
+            let place = match name {
+                "input" => &mut out.input,
+                "output" => &mut out.output,
+                "cache_read" => &mut out.cache_read,
+                "cache_write" => &mut out.cache_write,
+                _ => {
+                    self.unknown_field(field, &key, PRICES);
+                    continue;
+                }
+            };
+            let given: Option<f64> = match &field.value {
+                Value::NumberLit(lit) => lit.value.parse().ok().filter(|price: &f64| *price >= 0.0),
+                _ => None,
+            };
+            match given {
+                Some(price) => *place = price,
+                None => {
+                    let text = format!("expected a price in dollars, found {}", found(&field.value));
+                    self.problem(field.value.range().start, &key, text);
+                }
+            }
+        }
+        out
     }
 
     fn unknown_field(&mut self, field: &ObjectProp<'_>, key: &str, known: &[&str]) {
@@ -316,8 +346,25 @@ impl Reading<'_> {
     }
 }
 
-/// The fields of a model.
-pub const MODEL_FIELDS: &[&str] = &["window", "max_output", "input", "output", "cache_read", "cache_write"];
+const MODEL_FIELDS: &[&str] = &["window", "max_output", "price", "images", "thinking"];
+/// The fields of a model's price.
+pub const PRICES: &[&str] = &["input", "output", "cache_read", "cache_write"];
+/// The words of a model's `thinking`.
+pub const THINKING_STYLES: &[&str] = &["none", "budget", "effort", "always"];
+/// The words of a provider's `wire`; a test holds them equal to the wires.
+const WIRES: &[&str] = &["anthropic", "openai-responses", "openai-chat", "gemini"];
+/// No window is larger.
+const TOKENS_MAX: u64 = 1_000_000_000;
+
+fn thinking_style(word: &str) -> Option<ThinkingStyle> {
+    match word {
+        "none" => Some(ThinkingStyle::None),
+        "budget" => Some(ThinkingStyle::Budget),
+        "effort" => Some(ThinkingStyle::Effort),
+        "always" => Some(ThinkingStyle::Always),
+        _ => None,
+    }
+}
 
 /// Keys and groups of keys, for "did you mean".
 fn known() -> impl Iterator<Item = &'static str> {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::api::access::Mode;
 use crate::api::message::Thinking;
+use crate::api::provider::{ModelCard, ProviderSetting};
 use crate::law::output::{DEFAULT_LIMITS, Keep};
 
 /// Every setting, resolved.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The model, `provider/name` or a name that is unique; none: the first one that can be used.
     pub model: Option<String>,
@@ -19,7 +20,7 @@ pub struct Settings {
     /// Providers by name: additions, and changes of the built-in ones.
     pub providers: BTreeMap<String, ProviderSetting>,
     /// What is known of models, by `provider/name`: additions, and changes of the built-in list.
-    pub models: BTreeMap<String, ModelSetting>,
+    pub models: BTreeMap<String, ModelCard>,
     /// Permission rules of the user.
     pub user_rules: Rules,
     /// Permission rules of the project; empty unless its directory is trusted.
@@ -42,40 +43,8 @@ pub struct Settings {
     pub reduced_motion: bool,
 }
 
-/// A provider, as written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProviderSetting {
-    /// Its wire, one of [`WIRES`]; none: the built-in provider's.
-    pub wire: Option<String>,
-    /// Its base URL; none: the built-in provider's.
-    pub base_url: Option<String>,
-    /// The environment variable that holds its key; none: the built-in provider's, or no key.
-    pub key_env: Option<String>,
-    /// Headers added to each request, in order. They may be secret: never shown.
-    pub headers: Vec<(String, String)>,
-}
-
-/// The wires a provider may speak.
-pub const WIRES: &[&str] = &["anthropic", "openai-responses", "openai-chat", "gemini"];
 /// Providers that are there without a setting.
 pub const BUILT_IN: &[&str] = &["anthropic", "openai", "gemini"];
-
-/// What is known of a model, as written. What is none stays as the built-in list has it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ModelSetting {
-    /// Window in tokens.
-    pub window: Option<u64>,
-    /// Most output tokens.
-    pub max_output: Option<u64>,
-    /// Dollars for a million input tokens.
-    pub input: Option<f64>,
-    /// Dollars for a million output tokens.
-    pub output: Option<f64>,
-    /// Dollars for a million tokens read from the prompt cache.
-    pub cache_read: Option<f64>,
-    /// Dollars for a million tokens written to the prompt cache.
-    pub cache_write: Option<f64>,
-}
 
 /// Permission rules of one scope, as written (`bash(cargo test:*)`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

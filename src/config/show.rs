@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api::provider::Wire;
 use crate::config::load::Loaded;
-use crate::config::settings::{Settings, WIRES};
+use crate::config::read::{PRICES, THINKING_STYLES};
+use crate::config::settings::Settings;
 use crate::config::table::{Kind, ROWS};
 
 /// Each setting with its effective value and its origin, a line each. Never a key, nor a header's value.
@@ -76,24 +78,20 @@ fn leaf(kind: Kind) -> Value {
         Kind::Rules => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Providers => json!({"type": "object", "additionalProperties": {
         "type": "object", "additionalProperties": false, "properties": {
-            "wire": {"type": "string", "enum": WIRES},
+            "wire": {"type": "string", "enum": Wire::ALL.map(Wire::name)},
             "base_url": {"type": "string", "pattern": "^https?://"},
             "key_env": {"type": "string"},
             "headers": {"type": "object", "additionalProperties": {"type": "string"}},
         }}}),
-        Kind::Models => {
-            let mut properties = Map::new();
-            for field in crate::config::read::MODEL_FIELDS {
-                let whole = matches!(*field, "window" | "max_output");
-                let value = if whole {
-                    json!({"type": "integer", "minimum": 1})
-                } else {
-                    json!({"type": "number", "minimum": 0})
-                };
-                properties.insert((*field).into(), value);
-            }
-            json!({"type": "object", "additionalProperties": {
-                "type": "object", "additionalProperties": false, "properties": properties}})
-        }
+        Kind::Models => json!({"type": "object", "additionalProperties": {
+        "type": "object", "additionalProperties": false, "properties": {
+            "window": {"type": "integer", "minimum": 1},
+            "max_output": {"type": "integer", "minimum": 1},
+            "price": {"type": "object", "additionalProperties": false, "properties":
+                PRICES.iter().map(|name| ((*name).to_string(), json!({"type": "number", "minimum": 0})))
+                    .collect::<Map<_, _>>()},
+            "images": {"type": "boolean"},
+            "thinking": {"type": "string", "enum": THINKING_STYLES},
+        }}}),
     }
 }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::api::access::Mode;
 use crate::api::message::Thinking;
-use crate::config::settings::{ModelSetting, ProviderSetting, Rules, Settings};
+use crate::api::provider::{ModelCard, ProviderSetting};
+use crate::config::settings::{Rules, Settings};
 use crate::law::output::Keep;
 
 /// Whose file a value stands in.
@@ -39,7 +40,7 @@ pub enum Kind {
 }
 
 /// A value that fits its kind.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Given {
     /// Of `Bool`.
     Bool(bool),
@@ -52,7 +53,7 @@ pub enum Given {
     /// Of `Providers`.
     Providers(BTreeMap<String, ProviderSetting>),
     /// Of `Models`.
-    Models(BTreeMap<String, ModelSetting>),
+    Models(BTreeMap<String, ModelCard>),
 }
 
 /// One setting.
@@ -109,7 +110,7 @@ pub static ROWS: &[Row] = &[
     row!("providers", Kind::Providers, "Providers by name, each with `wire`, `base_url`, `key_env`, `headers`. A built-in one (`anthropic`, `openai`, `gemini`) needs only what differs.",
         |s| Value::Object(s.providers.iter().map(|(name, p)| (name.clone(), provider_json(p))).collect()),
         Providers => |s, _, v: BTreeMap<_, _>| s.providers.extend(v)),
-    row!("models", Kind::Models, "What is known of models, by `provider/name`, each with `window`, `max_output`, and dollars for a million tokens: `input`, `output`, `cache_read`, `cache_write`. Overrides the built-in list.",
+    row!("models", Kind::Models, "What is known of models, by `provider/name`, each with `window`, `max_output`, `price` (dollars for a million tokens: `input`, `output`, `cache_read`, `cache_write`), `images`, `thinking` (`none`, `budget`, `effort`, `always`). Overrides the built-in list.",
         |s| Value::Object(s.models.iter().map(|(name, m)| (name.clone(), model_json(m))).collect()),
         Models => |s, _, v: BTreeMap<_, _>| s.models.extend(v)),
     row!("permissions.allow", Kind::Rules, "What runs without a question: `bash(cargo test:*)`, `edit(src/**)`, or a tool's name alone.",
@@ -194,37 +195,25 @@ fn keep(word: &str) -> Option<Keep> {
 /// A provider for `config show`: the names of headers, never what they hold.
 fn provider_json(provider: &ProviderSetting) -> Value {
     let mut out = serde_json::Map::new();
-    for (key, value) in
-        [("wire", &provider.wire), ("base_url", &provider.base_url), ("key_env", &provider.key_env)]
-    {
+    if let Some(wire) = provider.wire {
+        out.insert("wire".into(), json!(wire.name()));
+    }
+    for (key, value) in [("base_url", &provider.base_url), ("key_env", &provider.key_env)] {
         if let Some(value) = value {
             out.insert(key.into(), json!(value));
         }
     }
     if !provider.headers.is_empty() {
-        let hidden = provider.headers.iter().map(|(name, _)| (name.clone(), json!("(hidden)"))).collect();
+        let hidden = provider.headers.keys().map(|name| (name.clone(), json!("(hidden)"))).collect();
         out.insert("headers".into(), Value::Object(hidden));
     }
     Value::Object(out)
 }
 
-fn model_json(model: &ModelSetting) -> Value {
-    let mut out = serde_json::Map::new();
-    for (key, value) in [("window", model.window), ("max_output", model.max_output)] {
-        if let Some(value) = value {
-            out.insert(key.into(), json!(value));
-        }
+fn model_json(model: &ModelCard) -> Value {
+    let mut value = json!(model);
+    if let Value::Object(fields) = &mut value {
+        fields.retain(|_, field| !field.is_null());
     }
-    let prices = [
-        ("input", model.input),
-        ("output", model.output),
-        ("cache_read", model.cache_read),
-        ("cache_write", model.cache_write),
-    ];
-    for (key, value) in prices {
-        if let Some(value) = value {
-            out.insert(key.into(), json!(value));
-        }
-    }
-    Value::Object(out)
+    value
 }

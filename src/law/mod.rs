@@ -7,6 +7,6 @@ pub mod board;
 pub mod call;
 pub mod job;
 pub mod output;
+pub mod retry;
 pub mod turn;
 pub mod window;
-pub mod retry;
