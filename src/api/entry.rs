@@ -115,7 +115,7 @@ pub struct CallStart {
     /// Its input as the model wrote it.
     pub input: Value,
     /// The file that the whole output is spooled to, if it comes to that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "crate::api::path::maybe", skip_serializing_if = "Option::is_none")]
     pub spool: Option<PathBuf>,
 }
 
@@ -167,7 +167,7 @@ pub struct CallSettle {
     #[serde(default)]
     pub dropped: u64,
     /// The file that holds every byte, when some were dropped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "crate::api::path::maybe", skip_serializing_if = "Option::is_none")]
     pub artifact: Option<PathBuf>,
     /// Images for the model; their data stand in the session's blobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -193,6 +193,7 @@ pub struct CallSettle {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touched {
     /// The file, absolute.
+    #[serde(with = "crate::api::path")]
     pub path: PathBuf,
     /// The blob of its bytes before; none when it was not there.
     pub before: Option<String>,

@@ -2,7 +2,7 @@
 //!
 //! In reading order: `message` (what a model says and is told), `entry` (what the journal holds),
 //! `access` (what a call wants to do), `command` (what a person asks for), `event` (what answers a
-//! query), `board` (what runs now).
+//! query), `board` (what runs now), `path` (how a path stands in JSON).
 
 pub mod access;
 pub mod board;
@@ -10,4 +10,5 @@ pub mod command;
 pub mod entry;
 pub mod event;
 pub mod message;
+pub mod path;
 pub mod provider;

@@ -5,7 +5,10 @@
 
 pub mod board;
 pub mod call;
+pub mod commit;
+pub mod cwd;
 pub mod job;
+pub mod lease;
 pub mod output;
 pub mod retry;
 pub mod turn;

@@ -1,0 +1,218 @@
+//! Reading a journal as a stream: what it holds, and where it is damaged. Changes nothing.
+//!
+//! Memory is bounded by the entries that are kept, not by what stands in the file: a line over the bound is
+//! passed over unread. Keeps `journal_survives_kill_at_any_byte` (the reading half).
+
+use std::io::{self, BufRead};
+
+use super::blobs::Blobs;
+use super::codec::{self, Header, Record};
+use super::tree::{Mint, Tree};
+use crate::api::entry::Entry;
+use crate::base::SessionId;
+
+/// Most bytes of a line that is read. Six times what is written: other programs escape more.
+pub const LINE_MAX: usize = 8 << 20;
+/// Most reports of one kind in words; the rest are counted.
+const REPORTS_MAX: usize = 8;
+
+/// A stretch of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its first byte.
+    pub from: u64,
+    /// Its length, without the newline.
+    pub bytes: u64,
+}
+
+/// What a journal holds.
+#[derive(Debug)]
+pub struct Reading {
+    /// Its header, or one that names nothing but the session.
+    pub header: Header,
+    /// Its entries.
+    pub tree: Tree,
+    /// Its display name; empty: none was given.
+    pub title: String,
+    /// Ids to go on with.
+    pub mint: Mint,
+    /// Bytes of all whole commits.
+    pub whole: u64,
+    /// Bytes behind them: a commit that was cut off.
+    pub torn: Option<Stretch>,
+    /// Lines that could not be read.
+    pub bad: Vec<Stretch>,
+    /// What was found, in words.
+    pub reports: Vec<String>,
+}
+
+/// Reads a journal whole. `id` is the session's, by its directory. An `Err` is the disk's.
+pub fn read(input: &mut impl BufRead, id: &SessionId, blobs: &Blobs) -> io::Result<Reading> {
+    let mut fold = Fold::new(id, blobs);
+    let mut line = Vec::with_capacity(4096);
+    let mut from = 0u64;
+    loop {
+        line.clear();
+        let (bytes, ended) = next_line(input, &mut line)?;
+        if !ended {
+            if bytes > 0 {
+                fold.out.torn = Some(Stretch { from, bytes });
+            }
+            break;
+        }
+        let stretch = Stretch { from, bytes };
+        if bytes as usize > LINE_MAX {
+            fold.bad(stretch, format!("its {bytes} bytes are over the bound of {LINE_MAX}"));
+        } else {
+            match codec::decode(&line) {
+                Ok(record) => fold.take(record, stretch),
+                Err(why) => fold.bad(stretch, why),
+            }
+        }
+        from += bytes + 1;
+    }
+    fold.out.whole = from;
+    Ok(fold.finish())
+}
+
+/// Reads up to the next newline. Returns the length of the line and whether the newline came; past the bound
+/// the bytes are counted and dropped.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<(u64, bool)> {
+    let mut bytes = 0u64;
+    loop {
+        let piece = match input.fill_buf() {
+            Ok(piece) => piece,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(e),
+        };
+        if piece.is_empty() {
+            return Ok((bytes, false));
+        }
+        let end = piece.iter().position(|byte| *byte == b'\n');
+        let take = end.unwrap_or(piece.len());
+        if line.len() + take <= LINE_MAX {
+            line.extend_from_slice(piece.get(..take).unwrap_or_default());
+        }
+        bytes += take as u64;
+        input.consume(take + usize::from(end.is_some()));
+        if end.is_some() {
+            return Ok((bytes, true));
+        }
+    }
+}
+
+struct Fold<'a> {
+    out: Reading,
+    blobs: &'a Blobs,
+    lines: u64,
+    told: [usize; 3],
+    headed: bool,
+}
+
+/// What a report is about; each is told a bounded number of times.
+#[derive(Clone, Copy)]
+enum About {
+    Bad,
+    Body,
+    Place,
+}
+
+impl<'a> Fold<'a> {
+    fn new(id: &SessionId, blobs: &'a Blobs) -> Self {
+        let out = Reading {
+            header: codec::lost_header(id.clone()),
+            tree: Tree::default(),
+            title: String::new(),
+            mint: Mint::default(),
+            whole: 0,
+            torn: None,
+            bad: Vec::new(),
+            reports: Vec::new(),
+        };
+        Self { out, blobs, lines: 0, told: [0; 3], headed: false }
+    }
+
+    fn take(&mut self, record: Record, stretch: Stretch) {
+        self.lines += 1;
+        match record {
+            Record::Header(header) if self.lines == 1 => {
+                self.out.header = Header { id: self.out.header.id.clone(), ..header };
+                self.headed = true;
+            }
+            Record::Entry(entry, wrong) => self.entry(entry, wrong, stretch),
+            Record::Beside(beside) => {
+                let mut entry = beside.entry;
+                let loaded = self.blobs.load(&beside.blob).map_err(|e| crate::base::chain(&e));
+                let text = loaded.and_then(|bytes| String::from_utf8(bytes).map_err(|e| e.to_string()));
+                let wrong = match text {
+                    Ok(text) => {
+                        let (body, wrong) = codec::decode_body(&beside.kind, &text);
+                        entry.body = body;
+                        wrong
+                    }
+                    Err(why) => Some(why),
+                };
+                self.entry(entry, wrong, stretch);
+            }
+            Record::Title(title) => self.out.title = title,
+            Record::Head(to) => {
+                if let Err(why) = self.out.tree.move_head(to) {
+                    self.report(About::Place, why);
+                }
+            }
+            // A second header says nothing that the first did not: it is kept and passed by.
+            Record::Header(_) | Record::Other | Record::Blank => {}
+        }
+    }
+
+    fn entry(&mut self, entry: Entry, wrong: Option<String>, stretch: Stretch) {
+        if let Some(why) = wrong {
+            let text = format!(
+                "the entry {} ({}) could not be read and is kept as it is: {why}",
+                entry.id,
+                codec::kind(&entry.body)
+            );
+            self.report(About::Body, text);
+        }
+        self.out.mint.saw(&entry);
+        match self.out.tree.add(entry) {
+            Ok(None) => {}
+            Ok(Some(mended)) => self.report(About::Place, mended),
+            Err(why) => {
+                self.lines -= 1;
+                self.bad(stretch, why);
+            }
+        }
+    }
+
+    fn bad(&mut self, stretch: Stretch, why: String) {
+        self.lines += 1;
+        self.report(About::Bad, format!("line {} of the journal could not be read: {why}", self.lines));
+        self.out.bad.push(stretch);
+    }
+
+    fn report(&mut self, about: About, text: String) {
+        let told = &mut self.told[about as usize];
+        *told += 1;
+        if *told <= REPORTS_MAX {
+            self.out.reports.push(text);
+        }
+    }
+
+    fn finish(mut self) -> Reading {
+        for (told, what) in self.told.iter().zip([
+            "more lines could not be read",
+            "more entries could not be read and are kept as they are",
+            "more entries had to be put in another place",
+        ]) {
+            if *told > REPORTS_MAX {
+                self.out.reports.push(format!("{} {what}", told - REPORTS_MAX));
+            }
+        }
+        if !self.headed {
+            let text = "the journal's first line names no session, so its directory is not known";
+            self.out.reports.push(text.to_owned());
+        }
+        self.out
+    }
+}

@@ -1,0 +1,137 @@
+//! Sessions on a real disk, end to end.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::api::entry::{CallStart, Entry, EntryBody, Setting, UserMessage};
+use crate::base::{EntryId, Millis};
+use crate::law::cwd::Refusal;
+
+struct Place {
+    _temp: TempDir,
+    dirs: Dirs,
+    cwd: PathBuf,
+}
+
+fn place() -> Place {
+    let temp = TempDir::new().unwrap();
+    let cwd = temp.path().canonicalize().unwrap().join("project");
+    fs::create_dir(&cwd).unwrap();
+    let dirs = Dirs::at(temp.path().join("state/windlass"), temp.path().join("config/windlass"));
+    Place { dirs, cwd, _temp: temp }
+}
+
+fn user(session: &mut Session, parent: Option<&EntryId>, text: &str) -> Entry {
+    let body = EntryBody::User(UserMessage { text: text.into(), ..Default::default() });
+    Entry { id: session.mint_entry(), parent: parent.cloned(), at: Millis(1_769_860_801_123), body }
+}
+
+fn ours(dirs: &Dirs, id: &crate::base::SessionId) -> (Box<Session>, Opened) {
+    match Session::open(dirs, id).unwrap() {
+        Opening::Ours(session, opened) => (session, opened),
+        Opening::Held(holder) => panic!("held by {holder:?}"),
+    }
+}
+
+#[test]
+fn a_session_that_was_not_used_leaves_nothing_behind() {
+    let place = place();
+    let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+    let body = EntryBody::Setting(Setting { model: Some("p/m".into()), mode: None });
+    let entry = Entry { id: session.mint_entry(), parent: None, at: Millis(1), body };
+    session.commit(&entry, Durability::Synced).unwrap();
+    session.rename("a name").unwrap();
+    assert!(!session.began());
+    drop(session);
+    assert!(!place.dirs.state().exists());
+    assert!(list(&place.dirs, None).is_empty());
+}
+
+#[test]
+fn what_was_committed_is_there_again_and_leaving_changes_nothing() {
+    let place = place();
+    let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+    let id = session.id().clone();
+    session.rename("the\nlexer").unwrap();
+    let first = user(&mut session, None, "one\ntwo");
+    session.commit(&first, Durability::Synced).unwrap();
+    let second = user(&mut session, Some(&first.id), "three");
+    session.commit(&second, Durability::Buffered).unwrap();
+    let big = user(&mut session, Some(&second.id), &"ü".repeat(900_000));
+    session.commit(&big, Durability::Buffered).unwrap();
+    session.move_head(Some(&first.id)).unwrap();
+    assert!(matches!(Session::open(&place.dirs, &id).unwrap(), Opening::Held(Some(_))));
+    assert!(list(&place.dirs, None)[0].holder.is_some());
+    drop(session);
+
+    let journal = session_file(&place.dirs, &id);
+    let before = (fs::read(&journal).unwrap(), fs::metadata(&journal).unwrap().modified().unwrap());
+    assert!(before.0.len() < 10_000, "the big body stands beside");
+    let (mut session, opened) = ours(&place.dirs, &id);
+    assert_eq!(opened.reports, Vec::<String>::new());
+    let entries: Vec<Entry> = opened.tree.entries.iter().map(|entry| (**entry).clone()).collect();
+    assert_eq!(entries, [first.clone(), second, big]);
+    assert_eq!(opened.tree.head, Some(first.id.clone()));
+    assert_eq!(opened.branch().len(), 1);
+    assert_eq!((opened.title.as_str(), session.title()), ("the lexer", "the lexer"));
+    assert_eq!(session.mint_entry().as_str(), "e4");
+    drop(session);
+    assert_eq!(before, (fs::read(&journal).unwrap(), fs::metadata(&journal).unwrap().modified().unwrap()));
+
+    let all = list(&place.dirs, Some(&place.cwd));
+    assert_eq!((all.len(), all[0].title.as_str(), all[0].holder.clone()), (1, "the lexer", None));
+    assert_eq!(newest_for(&place.dirs, &place.cwd), Some(id.clone()));
+    assert_eq!(newest_for(&place.dirs, &place.cwd.join("other")), None);
+    assert_eq!(find(&place.dirs, &id.as_str()[..8]).unwrap(), id);
+    assert!(matches!(find(&place.dirs, "x"), Err(Error::NoSession { .. })));
+    rename(&place.dirs, &id, "other").unwrap();
+    assert_eq!(list(&place.dirs, None)[0].title, "other");
+    assert_eq!(view(&place.dirs, &id).unwrap().title, "other");
+}
+
+fn session_file(dirs: &Dirs, id: &crate::base::SessionId) -> PathBuf {
+    dirs.session(id).join(journal::JOURNAL)
+}
+
+#[test]
+fn a_call_that_did_not_settle_is_told() {
+    let place = place();
+    let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+    let first = user(&mut session, None, "go");
+    session.commit(&first, Durability::Synced).unwrap();
+    let start = CallStart {
+        call: session.mint_call(),
+        wire_id: "t1".into(),
+        tool: "bash".into(),
+        input: serde_json::json!({"command": "ls"}),
+        spool: Some(session.dir().join("calls/c1/spool")),
+    };
+    let body = EntryBody::CallStart(start.clone());
+    let entry = Entry { id: session.mint_entry(), parent: Some(first.id), at: Millis(5), body };
+    session.commit(&entry, Durability::Buffered).unwrap();
+    let id = session.id().clone();
+    drop(session);
+    let (mut session, opened) = ours(&place.dirs, &id);
+    assert_eq!(opened.unsettled, [Unsettled { entry: entry.id, start }]);
+    assert_eq!(session.mint_call().as_str(), "c2");
+}
+
+#[test]
+fn cwd_gone_refused_for_a_session_whose_directory_went() {
+    let place = place();
+    let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+    let first = user(&mut session, None, "go");
+    session.commit(&first, Durability::Synced).unwrap();
+    let id = session.id().clone();
+    drop(session);
+    fs::remove_dir(&place.cwd).unwrap();
+    assert!(
+        matches!(Session::open(&place.dirs, &id), Err(Error::Cwd(Refusal::Gone(path))) if path == place.cwd)
+    );
+    fs::write(&place.cwd, "").unwrap();
+    assert!(matches!(Session::open(&place.dirs, &id), Err(Error::Cwd(Refusal::File(_)))));
+    assert_eq!(view(&place.dirs, &id).unwrap().tree.entries.len(), 1);
+}
