@@ -187,8 +187,7 @@ mod tests {
                 json!({"path": "a", "all": "yes", "edits": []}),
             ]
             .map(error)
-            .join("\n"),
-            @""
+            .join("\n")
         );
     }
 

@@ -1,6 +1,20 @@
 //! The model's tools: one file each, behind one trait and one table with schema, permission class and
 //! output bounds.
 
+mod blocking;
+mod change;
+mod change_call;
+mod diff;
+pub mod edit;
+mod edit_text;
+mod input;
+mod kind;
+pub mod path;
+pub mod read;
+mod sink;
+pub mod table;
+pub mod write;
+
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;

@@ -109,7 +109,10 @@ pub fn missing(cwd: &Path, path: &Path) -> String {
     match (seen.is_empty(), parent) {
         (false, _) => format!("{shown} does not exist; did you mean {}?", seen.join(" or ")),
         (true, Some(parent)) => {
-            format!("{shown} does not exist, nor does its directory {}; use glob to find it", show(cwd, parent))
+            format!(
+                "{shown} does not exist, nor does its directory {}; use glob to find it",
+                show(cwd, parent)
+            )
         }
         (true, None) => format!("{shown} does not exist; use glob to find it"),
     }
@@ -226,7 +229,10 @@ mod tests {
             missing(&cwd, &cwd.join("src/Lexer.rs")),
             "src/Lexer.rs does not exist; did you mean src/lexer.rs?"
         );
-        assert_eq!(missing(&cwd, &cwd.join("lexer.rs")), "lexer.rs does not exist; did you mean src/lexer.rs?");
+        assert_eq!(
+            missing(&cwd, &cwd.join("lexer.rs")),
+            "lexer.rs does not exist; did you mean src/lexer.rs?"
+        );
         assert_eq!(
             missing(&cwd, &cwd.join("no/where")),
             "no/where does not exist, nor does its directory no; use glob to find it"

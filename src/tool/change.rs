@@ -1,0 +1,327 @@
+//! A plan of changes to files, and its carrying out: all or nothing.
+//!
+//! Each file is written beside itself, synced and renamed over, its directory synced. A link is
+//! followed to its target, mode and owner stay, a new file gets the umask. When one step fails, what
+//! was done before it is put back. The earlier bytes are kept by the session first, so that a rewind
+//! can restore them. Not here: who may change what.
+
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+
+use crate::api::entry::Touched;
+use crate::tool::blocking::BlockingCall;
+use crate::tool::path;
+
+/// Largest file that is read whole to be changed.
+pub const CHANGED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// A file as it stands before a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its permission bits.
+    pub mode: u32,
+    owner: (u32, u32),
+    stamp: Stamp,
+}
+
+/// What tells that a file was written since: device, inode, size, time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp(u64, u64, u64, i64, i64);
+
+impl Stamp {
+    fn of(meta: &Metadata) -> Self {
+        Self(meta.dev(), meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec())
+    }
+}
+
+/// One file's change. The path is absolute with links resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file.
+    pub path: PathBuf,
+    /// How it stands; none: it is not there.
+    pub before: Option<Before>,
+    /// Its bytes after; none: it is removed.
+    pub after: Option<Vec<u8>>,
+    /// Permission bits of a file that is new here (moved from elsewhere); none: the umask's.
+    pub mode: Option<u32>,
+}
+
+impl Before {
+    /// Reads a file whole; none when it is not there. What is no regular file, too large or not
+    /// writable by this user is an error. Blocking.
+    pub fn read(cwd: &Path, path: &Path) -> Result<Option<Before>, String> {
+        let shown = path::show(cwd, path);
+        let wrong = |what: &str| Err(format!("{shown} {what}"));
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return wrong(&format!("cannot be read: {}", plain(&error))),
+        };
+        if meta.is_dir() {
+            return wrong("is a directory, not a file; name a file in it");
+        }
+        if !meta.is_file() {
+            return wrong("is not a regular file (a device, pipe or socket); it is left alone");
+        }
+        if meta.len() > CHANGED_BYTES_MAX {
+            return wrong(&format!(
+                "is {} bytes large; files over {CHANGED_BYTES_MAX} bytes are not changed here: use bash",
+                meta.len()
+            ));
+        }
+        if let Err(error) = nix::unistd::access(path, nix::unistd::AccessFlags::W_OK) {
+            return wrong(&format!("may not be written by this user ({}); it is unchanged", error.desc()));
+        }
+        let read = File::open(path).and_then(|mut file| {
+            let meta = file.metadata()?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok((meta, bytes))
+        });
+        match read {
+            Ok((meta, bytes)) => Ok(Some(Before {
+                bytes,
+                mode: meta.permissions().mode() & 0o7777,
+                owner: (meta.uid(), meta.gid()),
+                stamp: Stamp::of(&meta),
+            })),
+            Err(error) => wrong(&format!("cannot be read: {}", plain(&error))),
+        }
+    }
+}
+
+/// SHA-256 in hex.
+pub fn hash(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// An I/O error in words, without its number.
+pub fn plain(error: &std::io::Error) -> String {
+    match error.raw_os_error() {
+        Some(code) => nix::errno::Errno::from_raw(code).desc().to_owned(),
+        None => error.to_string(),
+    }
+}
+
+/// What was done of a plan, in order, so that it can be undone.
+enum Done {
+    /// A directory was made.
+    Made(PathBuf),
+    /// A file was written where none was.
+    Created(PathBuf),
+    /// A file was written over another.
+    Replaced(PathBuf, Before),
+    /// A file was set aside under another name.
+    SetAside { path: PathBuf, aside: PathBuf },
+}
+
+/// Carries a plan out: every change, or none and the reason. Blocking.
+pub fn carry_out(call: &BlockingCall, changes: &[Change]) -> Result<Vec<Touched>, String> {
+    let touched = keep_earlier(call, changes)?;
+    let mut done = Vec::new();
+    match steps(call, changes, &mut done) {
+        Ok(()) => {
+            finish(&done);
+            Ok(touched)
+        }
+        Err(why) => match undo(done) {
+            Ok(()) => Err(format!("{why}; nothing was changed")),
+            Err(left) => Err(format!("{why}; putting back what was done before it failed too: {left}")),
+        },
+    }
+}
+
+fn keep_earlier(call: &BlockingCall, changes: &[Change]) -> Result<Vec<Touched>, String> {
+    changes
+        .iter()
+        .map(|change| {
+            let before = match &change.before {
+                None => None,
+                Some(before) => Some(call.blobs.keep(&before.bytes).map_err(|why| {
+                    let shown = path::show(&call.cwd, &change.path);
+                    format!("the earlier bytes of {shown} could not be kept ({why}); nothing was changed")
+                })?),
+            };
+            Ok(Touched {
+                path: change.path.clone(),
+                before,
+                after: change.after.as_deref().map(hash),
+                mode: change.before.as_ref().map(|before| before.mode),
+            })
+        })
+        .collect()
+}
+
+/// Prepares all files, then puts each in its place.
+fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Result<(), String> {
+    let mut prepared = Vec::new();
+    for change in changes {
+        if call.cancelled() {
+            return Err("cancelled".to_owned());
+        }
+        let Some(after) = &change.after else {
+            prepared.push(None);
+            continue;
+        };
+        let shown = path::show(&call.cwd, &change.path);
+        let file = make_parents(&change.path, done)
+            .and_then(|()| prepare(change, after))
+            .map_err(|error| format!("{shown} could not be written: {}", plain(&error)))?;
+        prepared.push(Some(file));
+    }
+    for (change, file) in changes.iter().zip(prepared) {
+        let shown = path::show(&call.cwd, &change.path);
+        check_unchanged(change).map_err(|why| format!("{shown} {why}"))?;
+        put(change, file, done)
+            .map_err(|error| format!("{shown} could not be changed: {}", plain(&error)))?;
+    }
+    Ok(())
+}
+
+/// Makes the directories that a path needs.
+fn make_parents(path: &Path, done: &mut Vec<Done>) -> std::io::Result<()> {
+    let mut wanted: Vec<&Path> = Vec::new();
+    for parent in path.ancestors().skip(1) {
+        match std::fs::metadata(parent) {
+            Ok(meta) if meta.is_dir() => break,
+            Ok(_) => return Err(std::io::Error::from_raw_os_error(nix::libc::ENOTDIR)),
+            Err(error) if error.kind() == ErrorKind::NotFound => wanted.push(parent),
+            Err(error) => return Err(error),
+        }
+    }
+    for dir in wanted.into_iter().rev() {
+        match std::fs::create_dir(dir) {
+            Ok(()) => done.push(Done::Made(dir.to_owned())),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
+}
+
+/// Writes the bytes beside their place and syncs them.
+fn prepare(change: &Change, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    // a new file's 0666 is narrowed by the umask, as for any program
+    let public = std::fs::Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new()
+        .prefix(".windlass-")
+        .permissions(public)
+        .tempfile_in(directory(&change.path))?;
+    if let Some(before) = &change.before {
+        let meta = file.as_file().metadata()?;
+        if (meta.uid(), meta.gid()) != before.owner {
+            // only root may give a file away; without it the file becomes this user's
+            let _ = std::os::unix::fs::fchown(file.as_file(), Some(before.owner.0), Some(before.owner.1));
+        }
+    }
+    if let Some(mode) = change.before.as_ref().map(|before| before.mode).or(change.mode) {
+        file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
+    }
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// Whether the file is still the one that the plan was made from.
+fn check_unchanged(change: &Change) -> Result<(), String> {
+    match (std::fs::metadata(&change.path), &change.before) {
+        (Ok(meta), Some(before)) if Stamp::of(&meta) == before.stamp => Ok(()),
+        (Err(error), None) if error.kind() == ErrorKind::NotFound => Ok(()),
+        (Ok(_), Some(_)) => Err("was changed by someone else meanwhile; read it again".to_owned()),
+        (Ok(_), None) => Err("was made by someone else meanwhile; read it first".to_owned()),
+        (Err(error), _) => Err(format!("is no longer as it was: {}", plain(&error))),
+    }
+}
+
+fn put(change: &Change, file: Option<NamedTempFile>, done: &mut Vec<Done>) -> std::io::Result<()> {
+    let path = change.path.clone();
+    match (file, &change.before) {
+        (Some(file), Some(before)) => {
+            file.persist(&path).map_err(|failed| failed.error)?;
+            done.push(Done::Replaced(path, before.clone()));
+        }
+        (Some(file), None) => {
+            file.persist_noclobber(&path).map_err(|failed| failed.error)?;
+            done.push(Done::Created(path));
+        }
+        (None, _) => {
+            let aside = tempfile::Builder::new().prefix(".windlass-").tempfile_in(directory(&path))?;
+            let aside = aside.into_temp_path().keep().map_err(|failed| failed.error)?;
+            if let Err(error) = std::fs::rename(&path, &aside) {
+                let _ = std::fs::remove_file(&aside);
+                return Err(error);
+            }
+            done.push(Done::SetAside { path, aside });
+        }
+    }
+    sync_directory(&change.path);
+    Ok(())
+}
+
+/// Makes a rename durable. Some file systems cannot sync a directory; the rename stands all the same.
+fn sync_directory(path: &Path) {
+    if let Ok(dir) = File::open(directory(path)) {
+        let _ = dir.sync_all();
+    }
+}
+
+/// Removes what was set aside.
+fn finish(done: &[Done]) {
+    for step in done {
+        if let Done::SetAside { aside, .. } = step
+            && std::fs::remove_file(aside).is_ok()
+        {
+            sync_directory(aside);
+        }
+    }
+}
+
+/// Takes every step back, the last one first; what could not be taken back is named.
+fn undo(done: Vec<Done>) -> Result<(), String> {
+    let mut left = Vec::new();
+    for step in done.into_iter().rev() {
+        let (path, undone) = match step {
+            // a directory that someone else put something into stays
+            Done::Made(dir) => {
+                let _ = std::fs::remove_dir(&dir);
+                continue;
+            }
+            Done::Created(path) => {
+                let undone = std::fs::remove_file(&path);
+                (path, undone)
+            }
+            Done::SetAside { path, aside } => {
+                let undone = std::fs::rename(&aside, &path);
+                (path, undone)
+            }
+            Done::Replaced(path, before) => {
+                let bytes = before.bytes.clone();
+                let change = Change { path: path.clone(), before: Some(before), after: None, mode: None };
+                let undone = prepare(&change, &bytes)
+                    .and_then(|file| file.persist(&path).map(drop).map_err(|failed| failed.error));
+                (path, undone)
+            }
+        };
+        if let Err(error) = undone {
+            left.push(format!("{} ({})", path.display(), plain(&error)));
+        }
+        sync_directory(&path);
+    }
+    if left.is_empty() { Ok(()) } else { Err(left.join(", ")) }
+}

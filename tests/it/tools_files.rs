@@ -1,0 +1,314 @@
+//! `read`, `write` and `edit` on real files.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use windlass::api::access::{Class, Preview};
+use windlass::api::entry::{CallStatus, Details};
+use windlass::api::message::Usage;
+use windlass::base::CallId;
+use windlass::law::output::{DEFAULT_LIMITS, Truncation};
+use windlass::tool::{Blobs, CallContext, Report, ToolEnd, table};
+
+/// Blobs in memory.
+#[derive(Default)]
+pub struct Memory(Mutex<std::collections::BTreeMap<String, Vec<u8>>>);
+
+impl Blobs for Memory {
+    fn keep(&self, bytes: &[u8]) -> Result<String, String> {
+        let mut kept = self.0.lock().unwrap();
+        let name = format!("blob{}", kept.len());
+        kept.insert(name.clone(), bytes.to_vec());
+        Ok(name)
+    }
+    fn load(&self, hash: &str) -> Result<Vec<u8>, String> {
+        self.0.lock().unwrap().get(hash).cloned().ok_or_else(|| "no such blob".to_owned())
+    }
+}
+
+struct Silent;
+
+impl Report for Silent {
+    fn output(&self, _: &str, _: u64, _: u64) {}
+    fn warn(&self, _: String) {}
+    fn usage(&self, _: Usage) {}
+}
+
+/// A project directory and what calls in it may use.
+pub struct Place {
+    _dir: tempfile::TempDir,
+    pub cwd: PathBuf,
+    pub blobs: Arc<Memory>,
+    pub truncation: Truncation,
+    pub cancel: CancellationToken,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let cwd = dir.path().canonicalize().unwrap().join("project");
+        std::fs::create_dir(&cwd).unwrap();
+        Self {
+            _dir: dir,
+            cwd,
+            blobs: Arc::default(),
+            truncation: Truncation::On(DEFAULT_LIMITS),
+            cancel: CancellationToken::new(),
+        }
+    }
+    pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.cwd.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.cwd.join(name)).unwrap()
+    }
+    pub fn context(&self) -> CallContext {
+        CallContext {
+            call: CallId::new("c1"),
+            cwd: self.cwd.clone(),
+            call_dir: self.cwd.parent().unwrap().join("session/calls/c1"),
+            blobs: Arc::clone(&self.blobs) as Arc<dyn Blobs>,
+            cancel: self.cancel.clone(),
+            report: Arc::new(Silent),
+            truncation: self.truncation,
+            spool_max: 1 << 30,
+            environment: Vec::new(),
+        }
+    }
+    pub fn run(&self, tool: &str, input: Value) -> ToolEnd {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let tool = table::find(tool).unwrap();
+        runtime.block_on(tool.run(&self.context(), &input))
+    }
+    pub fn ok(&self, tool: &str, input: Value) -> ToolEnd {
+        let end = self.run(tool, input);
+        assert_eq!(end.status, CallStatus::Ok, "{}", end.output);
+        end
+    }
+    pub fn error(&self, tool: &str, input: Value) -> String {
+        let end = self.run(tool, input);
+        assert_eq!(end.status, CallStatus::Error, "{}", end.output);
+        end.output
+    }
+    /// Every file below the directory, with its bytes.
+    pub fn tree(&self) -> Vec<(String, Vec<u8>)> {
+        fn walk(dir: &std::path::Path, out: &mut Vec<PathBuf>) {
+            for entry in std::fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() && !path.is_symlink() {
+                    walk(&path, out);
+                }
+                out.push(path);
+            }
+        }
+        let mut paths = Vec::new();
+        walk(&self.cwd, &mut paths);
+        paths.sort();
+        let name = |path: &PathBuf| path.strip_prefix(&self.cwd).unwrap().display().to_string();
+        paths.iter().map(|p| (name(p), std::fs::read(p).unwrap_or_default())).collect()
+    }
+}
+
+#[test]
+fn read_shows_lines_with_numbers_and_pages() {
+    let place = Place::new();
+    place.file("a.txt", "one\ntwo\nthree\nfour");
+    assert_eq!(
+        place.ok("read", json!({"path": "a.txt"})).output,
+        "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n"
+    );
+    let end = place.ok("read", json!({"path": "./a.txt", "offset": 2, "limit": 2}));
+    assert_eq!(end.output, "     2\ttwo\n     3\tthree\n(lines 2 to 3 of 4; read on with offset 4)");
+    assert!(place.error("read", json!({"path": "a.txt", "offset": 9})).contains("fewer than 9 lines"));
+    assert_eq!((end.kept, end.dropped, end.artifact), (24, 0, None));
+}
+
+#[test]
+fn read_says_what_is_special_about_a_file() {
+    let place = Place::new();
+    place.file("crlf.txt", b"\xef\xbb\xbfa\r\nb\r\n");
+    place.file("mixed.txt", "a\r\nb\n");
+    place.file("latin.txt", b"caf\xe9\n");
+    place.file("empty.txt", "");
+    place.file("bin", b"\x7fELF\0\0");
+    place.file("src/lexer.rs", "x");
+    let read = |name: &str| place.run("read", json!({"path": name})).output;
+    insta::assert_snapshot!(
+        ["crlf.txt", "mixed.txt", "latin.txt", "empty.txt", "bin", "src", ".", "lexer.rs", "/dev/null"]
+            .map(read)
+            .join("\n--\n")
+    );
+}
+
+#[test]
+fn read_gives_images_with_their_bytes() {
+    let place = Place::new();
+    place.file("p.png", b"\x89PNG\r\n\x1a\n\0rest");
+    let end = place.ok("read", json!({"path": "p.png"}));
+    assert_eq!(end.images.len(), 1);
+    assert_eq!(end.images[0].media_type, "image/png");
+    assert_eq!(end.images[0].data, "iVBORw0KGgoAcmVzdA==");
+    let mut large = b"\x89PNG\r\n\x1a\n".to_vec();
+    large.resize(4_000_000, 0);
+    place.file("large.png", large);
+    assert!(place.error("read", json!({"path": "large.png"})).contains("make a smaller copy"));
+}
+
+#[test]
+fn read_is_bounded_and_its_artifact_is_whole() {
+    let place = Place::new();
+    let text: String = (1..=3000).map(|n| format!("{n} {}\n", "x".repeat(60))).collect();
+    place.file("long.txt", &text);
+    let end = place.ok("read", json!({"path": "long.txt"}));
+    assert!(end.kept <= 51_200 && end.dropped > 0);
+    let artifact = std::fs::read(end.artifact.as_ref().unwrap()).unwrap();
+    assert_eq!(artifact.len() as u64, end.kept + end.dropped);
+    assert!(artifact.ends_with(format!("  2000\t2000 {}\n", "x".repeat(60)).as_bytes()));
+    let cut = end.output.lines().filter(|line| line.contains('\t')).count();
+    let last = end.output.lines().last().unwrap();
+    assert_eq!(last, format!("(lines 1 to {cut} of 3000, the last one cut; read on with offset {cut})"));
+    let mode = std::fs::metadata(end.artifact.unwrap()).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    let mut whole = Place::new();
+    whole.truncation = Truncation::Off;
+    whole.file("long.txt", &text);
+    let end = whole.ok("read", json!({"path": "long.txt"}));
+    assert_eq!((end.dropped, end.artifact), (0, None));
+    assert!(end.output.ends_with(&format!("  3000\t3000 {}\n", "x".repeat(60))));
+}
+
+#[test]
+fn read_cuts_a_long_line_with_a_word_and_never_inside_a_character() {
+    let place = Place::new();
+    place.file("min.js", format!("{}\r\nnext\r\n", "é".repeat(200_000)));
+    let end = place.ok("read", json!({"path": "min.js"}));
+    assert!(end.output.contains("(line cut: it has 400000 bytes"), "{}", end.output);
+    assert!(!end.output.contains("\\x"));
+    assert!(end.output.ends_with("     2\tnext\n(line ends are CRLF)"), "{}", end.output);
+}
+
+#[test]
+fn read_pages_through_a_huge_file() {
+    let place = Place::new();
+    let path = place.file("huge.log", "");
+    // sparse: a gigabyte of NULs would be binary, so the lines stand at the start and the rest is a hole
+    let line = format!("{}\n", "y".repeat(99));
+    std::fs::write(&path, line.repeat(10_000)).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
+    let end = place.ok("read", json!({"path": "huge.log", "offset": 9_999, "limit": 2}));
+    assert!(
+        end.output.starts_with(&format!("  9999\t{line} 10000\t{line}(lines 9999 to 10000 of a file of"))
+    );
+}
+
+#[test]
+fn a_cancelled_read_ends() {
+    let place = Place::new();
+    place.file("a", "x");
+    place.cancel.cancel();
+    assert_eq!(place.run("read", json!({"path": "a"})).status, CallStatus::Cancelled);
+}
+
+#[test]
+fn write_makes_files_and_directories_and_keeps_what_was_there() {
+    let place = Place::new();
+    let end = place.ok("write", json!({"path": "a/b/c.txt", "content": "one\ntwo\n"}));
+    assert_eq!(end.output, "Created a/b/c.txt (2 lines, 8 bytes).");
+    assert_eq!(place.bytes("a/b/c.txt"), b"one\ntwo\n");
+    assert_eq!(end.touched[0].before, None);
+    let end = place.ok("write", json!({"path": "a/b/c.txt", "content": "three"}));
+    let before = end.touched[0].before.clone().unwrap();
+    assert_eq!(place.blobs.load(&before).unwrap(), b"one\ntwo\n");
+    assert_eq!(
+        end.touched[0].after.as_deref(),
+        Some("8b5b9db0c13db24256c829aa364aa90c6d2eba318b9232a4ab9313b954d3555f")
+    );
+    assert!(matches!(end.details, Details::Diff { added: 1, removed: 2, .. }), "{:?}", end.details);
+    assert_eq!(place.tree().len(), 3, "nothing is left beside it: {:?}", place.tree());
+}
+
+#[test]
+fn write_keeps_the_mode_and_follows_a_link() {
+    let place = Place::new();
+    let script = place.file("bin/run.sh", "#!/bin/sh\n");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o751)).unwrap();
+    symlink("bin/run.sh", place.cwd.join("run")).unwrap();
+    let end = place.ok("write", json!({"path": "run", "content": "#!/bin/bash\n"}));
+    assert!(place.cwd.join("run").is_symlink());
+    assert_eq!(place.bytes("bin/run.sh"), b"#!/bin/bash\n");
+    assert_eq!(std::fs::metadata(&script).unwrap().permissions().mode() & 0o7777, 0o751);
+    assert_eq!(end.touched[0].path, script);
+    assert_eq!(end.touched[0].mode, Some(0o751));
+    symlink("new/target.txt", place.cwd.join("dangling")).unwrap();
+    place.ok("write", json!({"path": "dangling", "content": "x"}));
+    assert_eq!(place.bytes("new/target.txt"), b"x");
+}
+
+#[test]
+fn a_new_file_gets_the_umask_like_any_other() {
+    let place = Place::new();
+    let other = place.file("other", "");
+    place.ok("write", json!({"path": "new", "content": "x"}));
+    let mode = |path: PathBuf| std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(place.cwd.join("new")), mode(other));
+}
+
+#[test]
+fn what_cannot_be_written_is_said_and_left_whole() {
+    let place = Place::new();
+    place.file("dir/x", "x");
+    place.file("plain", "x");
+    let before = place.tree();
+    assert!(place.error("write", json!({"path": "dir", "content": "y"})).contains("is a directory"));
+    assert!(place.error("write", json!({"path": "new/", "content": "y"})).contains("names a directory"));
+    let error = place.error("write", json!({"path": "plain/below", "content": "y"}));
+    assert!(error.contains("plain/below cannot be read: Not a directory"), "{error}");
+    assert!(
+        place.error("write", json!({"path": "/dev/null", "content": "y"})).contains("not a regular file")
+    );
+    let long = "n".repeat(300);
+    assert!(place.error("write", json!({"path": long, "content": "y"})).contains("File name too long"));
+    assert_eq!(place.tree(), before);
+}
+
+#[test]
+fn a_wish_tells_paths_class_and_diff_before_anything_runs() {
+    let place = Place::new();
+    let file = place.file("a.txt", "one\ntwo\n");
+    let input = json!({"path": "a.txt", "edits": [{"old": "two", "new": "2"}]});
+    let wish = table::find("edit").unwrap().wish(&place.cwd, &input).unwrap();
+    assert_eq!((wish.class, &wish.paths), (Class::Write, &vec![file]));
+    let Preview::Diff { diff } = wish.preview else { panic!("a diff") };
+    assert_eq!(diff, "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+    assert_eq!(place.bytes("a.txt"), b"one\ntwo\n");
+    let outside =
+        table::find("write").unwrap().wish(&place.cwd, &json!({"path": "../x", "content": ""})).unwrap();
+    assert_eq!(outside.paths, [place.cwd.parent().unwrap().join("x")]);
+    assert!(table::find("edit").unwrap().wish(&place.cwd, &json!({"path": 1})).is_err());
+}
+
+#[test]
+fn edit_changes_only_what_it_names() {
+    let place = Place::new();
+    place.file("m.txt", b"\xef\xbb\xbfone\r\ntwo \xff\r\nthree");
+    let end = place.ok(
+        "edit",
+        json!({"path": "m.txt", "edits": [{"old": "one\ntwo", "new": "1\n2\n2b"}, {"old": "three", "new": "3"}]}),
+    );
+    assert_eq!(place.bytes("m.txt"), b"\xef\xbb\xbf1\r\n2\r\n2b \xff\r\n3");
+    assert_eq!(end.output, "Edited m.txt in 2 places (+4 −3 lines).");
+    let error = place.error(
+        "edit",
+        json!({"path": "m.txt", "edits": [{"old": "2b", "new": "x"}, {"old": "nowhere", "new": "y"}]}),
+    );
+    assert!(error.starts_with("m.txt: edits[1] (after the edits before it): `old` was not found"), "{error}");
+    assert_eq!(place.bytes("m.txt"), b"\xef\xbb\xbf1\r\n2\r\n2b \xff\r\n3");
+    let error = place.error("edit", json!({"path": "n.txt", "edits": [{"old": "a", "new": "b"}]}));
+    assert_eq!(error, "n.txt does not exist; did you mean m.txt?");
+}
