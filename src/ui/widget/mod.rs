@@ -6,3 +6,5 @@ pub mod row;
 pub mod text;
 /// Wrapping with hanging prefixes.
 pub mod wrap;
+/// Markdown that streams.
+pub mod markdown;

@@ -1,0 +1,202 @@
+//! Which blocks a text has so far. The text itself stays with its owner; a `Doc` holds ranges of it.
+//!
+//! Deliberately not here: the rules (`machine`), and looks (`layout`).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::line::Cursor;
+use super::machine::Machine;
+
+/// Longest piece of a line, and of a paragraph, that is laid out as one: bounds the cost of a token.
+pub(super) const PIECE_MAX: usize = 16 * 1024;
+/// Bytes that must follow before a long line is cut, so that the cut depends on the text alone.
+const AHEAD: usize = 64;
+
+/// The mark of a list item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A bullet.
+    Bullet,
+    /// A number.
+    Number(u64),
+    /// Something to do: done or not.
+    Task(bool),
+}
+
+/// What a block stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// A quote.
+    Quote,
+    /// A list item.
+    Item {
+        /// Columns of the source that its content is indented by.
+        indent: u16,
+        /// Its mark.
+        mark: Mark,
+    },
+}
+
+/// What a block is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text that is wrapped.
+    Paragraph,
+    /// A heading of a level from 1 to 6.
+    Heading(u8),
+    /// A rule.
+    Rule,
+    /// Some lines of a block of code.
+    Code {
+        /// Its language, as a range of the text.
+        lang: (u32, u32),
+        /// The block that begins it: pieces of the same block of code share it.
+        first: u32,
+        /// The number of this piece's first line within it.
+        line: u32,
+    },
+    /// Lines shown as they are.
+    Literal,
+    /// A table: header, delimiters, rows.
+    Table,
+    /// A table whose end has not come.
+    Held,
+    /// A list item without content.
+    Empty,
+}
+
+/// A block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: Kind,
+    /// Its lines, as a range of `Doc::lines`.
+    pub lines: Range<u32>,
+    /// What it stands in, outermost first.
+    pub place: Arc<[Container]>,
+    /// The containers from this index on begin with this block.
+    pub fresh: u8,
+    /// Whether a blank row stands before it.
+    pub gap: bool,
+}
+
+/// The blocks of a growing text.
+#[derive(Clone, Debug, Default)]
+pub struct Doc {
+    pub(super) lines: Vec<(u32, u32)>,
+    pub(super) blocks: Vec<Block>,
+    settled: usize,
+    settled_lines: usize,
+    machine: Machine,
+    eaten: usize,
+    mid: bool,
+    finished: bool,
+}
+
+impl Doc {
+    /// The blocks so far.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+    /// How many of them never change again.
+    pub fn settled(&self) -> usize {
+        self.settled
+    }
+    /// Whether the end was told.
+    pub fn finished(&self) -> bool {
+        self.finished
+    }
+    /// Bytes of the text that stand in whole lines: of an open block of code, only those are coloured.
+    pub fn whole(&self) -> usize {
+        self.eaten
+    }
+    /// The text of line `index` of a block.
+    pub fn line<'a>(&self, src: &'a str, index: u32) -> &'a str {
+        let (from, to) = self.lines[index as usize];
+        &src[from as usize..to as usize]
+    }
+    /// The lines of a block.
+    pub fn text<'a>(&'a self, src: &'a str, block: &Block) -> impl Iterator<Item = &'a str> + 'a {
+        block.lines.clone().map(move |index| self.line(src, index))
+    }
+    /// Takes a text that begins with all that was given before. A text of 4 GiB or more is cut.
+    pub fn grow(&mut self, src: &str) {
+        if self.finished || src.len() > u32::MAX as usize {
+            return;
+        }
+        self.blocks.truncate(self.settled);
+        self.lines.truncate(self.settled_lines);
+        self.whole_lines(src);
+        let settled = (self.blocks.len(), self.lines.len());
+        let partial = Cursor::new(src, self.eaten, src.len());
+        let machine = self.machine.clone();
+        let decided = self.mid || !partial.undecided();
+        if decided && !partial.rest().is_empty() {
+            self.feed(src, self.eaten, src.len());
+        }
+        self.machine.close(&mut self.lines, &mut self.blocks, src, true);
+        self.machine = machine;
+        (self.settled, self.settled_lines) = settled;
+    }
+    /// The text is whole: its last block ends.
+    pub fn finish(&mut self, src: &str) {
+        if self.finished {
+            return;
+        }
+        self.grow(src);
+        self.blocks.truncate(self.settled);
+        self.lines.truncate(self.settled_lines);
+        if self.eaten < src.len() {
+            self.feed(src, self.eaten, src.len());
+        }
+        self.machine.close(&mut self.lines, &mut self.blocks, src, false);
+        self.machine = Machine::default();
+        self.settled = self.blocks.len();
+        self.settled_lines = self.lines.len();
+        self.lines.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+        self.finished = true;
+    }
+    fn whole_lines(&mut self, src: &str) {
+        loop {
+            let rest = &src.as_bytes()[self.eaten..];
+            let window = &rest[..rest.len().min(PIECE_MAX + AHEAD)];
+            if let Some(len) = window.iter().position(|byte| *byte == b'\n') {
+                let to = self.eaten + len;
+                self.feed(src, self.eaten, to);
+                self.eaten = to + 1;
+                self.mid = false;
+            } else if rest.len() >= PIECE_MAX + AHEAD {
+                let to = self.eaten + cut(&src[self.eaten..]);
+                self.feed(src, self.eaten, to);
+                self.eaten = to;
+                self.mid = true;
+            } else {
+                return;
+            }
+        }
+    }
+    fn feed(&mut self, src: &str, from: usize, to: usize) {
+        let to = if src[from..to].ends_with('\r') { to - 1 } else { to };
+        let cursor = Cursor::new(src, from, to);
+        if self.mid {
+            self.machine.more(cursor, &mut self.lines, &mut self.blocks, src);
+        } else {
+            self.machine.line(cursor, &mut self.lines, &mut self.blocks, src);
+        }
+    }
+}
+
+/// Where a long line is cut: at a space if one is near, else between characters.
+fn cut(rest: &str) -> usize {
+    let mut limit = PIECE_MAX;
+    while !rest.is_char_boundary(limit) {
+        limit -= 1;
+    }
+    let near = limit.saturating_sub(1024);
+    match rest.as_bytes()[near..limit].iter().rposition(|byte| *byte == b' ') {
+        Some(space) => near + space + 1,
+        None => limit,
+    }
+}

@@ -1,0 +1,146 @@
+//! What stands inside a paragraph, a heading or a cell: pulldown-cmark reads it, looks come out.
+//!
+//! The block structure is decided already (`machine`), so each line is given to the parser behind a
+//! character that no block can begin with, and which counts as white space around emphasis.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use crate::ui::widget::row::{EMPHASIS, Look, Role, STRIKE, STRONG};
+use crate::ui::widget::text::tame;
+use crate::ui::widget::wrap::Piece;
+
+/// Stands before each line: white space to the rules of emphasis, and no block begins with it.
+const GUARD: char = '\u{2028}';
+
+/// The lines (split at hard breaks only) of some source lines, in looks.
+pub(super) fn inline<'a>(lines: impl Iterator<Item = &'a str> + Clone, base: Look) -> Vec<Vec<Piece>> {
+    if lines.clone().all(plain) {
+        let mut text = String::new();
+        for line in lines {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(&tame(line.trim_end()));
+        }
+        return vec![vec![(text, base)]];
+    }
+    let mut src = String::new();
+    for line in lines {
+        if !src.is_empty() {
+            src.push('\n');
+        }
+        src.push(GUARD);
+        src.push_str(line);
+    }
+    let mut reader = Reader { lines: vec![Vec::new()], looks: vec![base], links: Vec::new() };
+    for event in Parser::new_ext(&src, Options::ENABLE_STRIKETHROUGH) {
+        reader.event(event);
+    }
+    reader.lines
+}
+
+/// Whether a line holds nothing that the parser would read as more than text.
+fn plain(line: &str) -> bool {
+    let mark = |byte: u8| {
+        matches!(byte, b'*' | b'_' | b'`' | b'[' | b']' | b'<' | b'&' | b'\\' | b'~' | b'!')
+            || byte < 0x20
+            || byte == 0x7f
+    };
+    !line.bytes().any(mark) && !line.ends_with("  ")
+}
+
+struct Reader {
+    lines: Vec<Vec<Piece>>,
+    looks: Vec<Look>,
+    /// Where each open link goes, and its text so far.
+    links: Vec<(String, String)>,
+}
+
+impl Reader {
+    fn look(&self) -> Look {
+        self.looks.last().copied().unwrap_or_default()
+    }
+    fn push(&mut self, text: &str, look: Look) {
+        let text = text.replace(GUARD, "");
+        let text = tame(&text);
+        if text.is_empty() {
+            return;
+        }
+        if let Some((_, shown)) = self.links.last_mut() {
+            shown.push_str(&text);
+        }
+        let line = match self.lines.last_mut() {
+            Some(line) => line,
+            None => return,
+        };
+        match line.last_mut() {
+            Some((last, same)) if *same == look => last.push_str(&text),
+            Some(_) | None => line.push((text.replace('\n', " "), look)),
+        }
+    }
+    fn nest(&mut self, look: Look) {
+        self.looks.push(look);
+    }
+    fn unnest(&mut self) {
+        if self.looks.len() > 1 {
+            self.looks.pop();
+        }
+    }
+    fn event(&mut self, event: Event<'_>) {
+        let look = self.look();
+        match event {
+            Event::Text(text) => self.push(&text, look),
+            Event::Code(text) => self.push(&text, Look { role: Role::Code, ..look }),
+            Event::InlineHtml(text) | Event::Html(text) => {
+                let tag = text.trim_matches(['<', '>', '/', ' ']);
+                if tag.eq_ignore_ascii_case("br") {
+                    self.lines.push(Vec::new());
+                } else {
+                    self.push(&text, Look { role: Role::Dim, ..look });
+                }
+            }
+            Event::SoftBreak => self.push(" ", look),
+            Event::HardBreak => self.lines.push(Vec::new()),
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                self.push(&text, look);
+            }
+            Event::Rule | Event::TaskListMarker(_) => {}
+        }
+    }
+    fn start(&mut self, tag: Tag<'_>) {
+        let look = self.look();
+        match tag {
+            Tag::Emphasis => self.nest(look.with(EMPHASIS)),
+            Tag::Strong => self.nest(look.with(STRONG)),
+            Tag::Strikethrough => self.nest(look.with(STRIKE)),
+            Tag::Link { dest_url, .. } => {
+                self.nest(Look { role: Role::Link, ..look });
+                self.links.push((dest_url.into_string(), String::new()));
+            }
+            Tag::Image { dest_url, .. } => {
+                self.push("🖼 ", Look { role: Role::Dim, ..look });
+                self.nest(Look { role: Role::Link, ..look });
+                self.links.push((dest_url.into_string(), String::new()));
+            }
+            Tag::CodeBlock(CodeBlockKind::Fenced(info)) => self.push(&info, look),
+            _ => {}
+        }
+    }
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.unnest(),
+            TagEnd::Link | TagEnd::Image => {
+                self.unnest();
+                let Some((target, shown)) = self.links.pop() else { return };
+                let same = target == shown || target.strip_prefix("mailto:") == Some(shown.as_str());
+                if !same && !target.is_empty() {
+                    let look = Look { role: Role::Dim, ..self.look() };
+                    self.push(&format!(" ({target})"), look);
+                }
+            }
+            _ => {}
+        }
+    }
+}

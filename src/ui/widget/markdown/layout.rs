@@ -1,0 +1,167 @@
+//! Rows of one block at a width. A pure function of the text, the block, the width and the colours.
+
+use super::blocks::{Block, Container, Doc, Kind, Mark};
+use super::inline::inline;
+use super::table;
+use crate::ui::widget::row::{EMPHASIS, Look, Role, Row, STRONG};
+use crate::ui::widget::text::tame;
+use crate::ui::widget::wrap::{Break, Piece, Prefix, Wrapper};
+
+/// Colours of a line of code: where each role ends, in bytes of the line.
+pub type Colours<'a> = &'a dyn Fn(u32) -> Option<&'a [(u32, Role)]>;
+
+/// The rows of a block. `colours` tells those of a line (counted from the start of its block of
+/// code), where they are known.
+pub fn lay(doc: &Doc, src: &str, block: &Block, columns: usize, base: Role, colours: Colours<'_>) -> Vec<Row> {
+    let mut out = Wrapper::new(columns);
+    let prefix = prefix(block);
+    if block.gap {
+        let shared: Vec<Piece> = prefix.rest[..usize::from(block.fresh).min(prefix.rest.len())]
+            .iter()
+            .filter(|(text, _)| !text.trim().is_empty())
+            .cloned()
+            .collect();
+        out.line(&Prefix { first: shared, rest: Vec::new() }, &[], Break::Anywhere);
+    }
+    let quoted = block.place.contains(&Container::Quote);
+    let base = Look::from(if quoted { Role::Quote } else { base });
+    match &block.kind {
+        Kind::Paragraph => paragraph(&mut out, &prefix, inline(lines(doc, src, block), base)),
+        Kind::Heading(level) => heading(&mut out, &prefix, *level, inline(lines(doc, src, block), base)),
+        Kind::Rule => {
+            let width = columns.min(40);
+            out.line(&prefix, &[("─".repeat(width), Role::Border.into())], Break::Anywhere);
+        }
+        Kind::Code { line, .. } => code(&mut out, &prefix, doc, src, block, *line, colours),
+        Kind::Literal => {
+            let mut prefix = prefix;
+            for line in doc.text(src, block) {
+                let piece = (tame(line).into_owned(), Look { role: Role::Dim, ..base });
+                out.line(&prefix, &[piece], Break::Anywhere);
+                prefix = prefix.hanging();
+            }
+        }
+        Kind::Table => table::lay(&mut out, &prefix, &doc.text(src, block).collect::<Vec<_>>(), base),
+        Kind::Held => {
+            let rows = block.lines.len().saturating_sub(2);
+            let word = if rows == 1 { "row" } else { "rows" };
+            out.line(&prefix, &[(format!("table · {rows} {word} …"), Role::Dim.into())], Break::Words);
+        }
+        Kind::Empty => out.line(&prefix, &[], Break::Words),
+    }
+    out.rows()
+}
+
+fn lines<'a>(doc: &'a Doc, src: &'a str, block: &Block) -> impl Iterator<Item = &'a str> + Clone + 'a {
+    block.lines.clone().map(move |index| doc.line(src, index))
+}
+
+fn paragraph(out: &mut Wrapper, prefix: &Prefix, lines: Vec<Vec<Piece>>) {
+    let mut prefix = prefix.clone();
+    for line in lines {
+        out.line(&prefix, &line, Break::Words);
+        prefix = prefix.hanging();
+    }
+}
+
+fn heading(out: &mut Wrapper, prefix: &Prefix, level: u8, lines: Vec<Vec<Piece>>) {
+    let flag = if level <= 2 { STRONG } else { EMPHASIS };
+    let dress = |(text, look): Piece| {
+        let role = if look.role == Role::Code || look.role == Role::Link { look.role } else { Role::Heading };
+        (text, Look { role, ..look }.with(flag))
+    };
+    let marks = "#".repeat(usize::from(level));
+    let mut lines: Vec<Vec<Piece>> =
+        lines.into_iter().map(|line| line.into_iter().map(dress).collect()).collect();
+    if let Some(first) = lines.first_mut() {
+        first.insert(0, (format!("{marks} "), Look::from(Role::Heading).with(flag)));
+    }
+    paragraph(out, prefix, lines);
+}
+
+fn code(
+    out: &mut Wrapper,
+    prefix: &Prefix,
+    doc: &Doc,
+    src: &str,
+    block: &Block,
+    from: u32,
+    colours: Colours<'_>,
+) {
+    out.ground(Role::CodeBlock);
+    let pad = |mut pieces: Vec<Piece>| {
+        pieces.push((" ".into(), Role::CodeBlock.into()));
+        pieces
+    };
+    let mut prefix = Prefix { first: pad(prefix.first.clone()), rest: pad(prefix.rest.clone()) };
+    if block.lines.is_empty() {
+        out.line(&prefix, &[], Break::Anywhere);
+    }
+    for (offset, line) in doc.text(src, block).enumerate() {
+        let pieces = match colours(from + offset as u32) {
+            Some(runs) => coloured(line, runs),
+            None => vec![(tame(line).into_owned(), Role::CodeBlock.into())],
+        };
+        out.line(&prefix, &pieces, Break::Anywhere);
+        prefix = prefix.hanging();
+    }
+}
+
+fn coloured(line: &str, runs: &[(u32, Role)]) -> Vec<Piece> {
+    let (mut pieces, mut from) = (Vec::with_capacity(runs.len()), 0);
+    let tabs = line.contains('\t');
+    let mut column = 0;
+    for (end, role) in runs {
+        let end = (*end as usize).min(line.len());
+        let Some(text) = line.get(from..end) else { break };
+        from = end;
+        if text.is_empty() {
+            continue;
+        }
+        // tab stops count from the line's beginning, not from the piece's
+        let text = if tabs { expand(text, &mut column) } else { tame(text).into_owned() };
+        pieces.push((text, Look::from(*role)));
+    }
+    if let Some(text) = line.get(from..).filter(|text| !text.is_empty()) {
+        let text = if tabs { expand(text, &mut column) } else { tame(text).into_owned() };
+        pieces.push((text, Role::CodeBlock.into()));
+    }
+    pieces
+}
+
+fn expand(text: &str, column: &mut usize) -> String {
+    let pad = " ".repeat(*column % 4);
+    let shown = tame(&format!("{pad}{text}")).into_owned();
+    let shown = shown[pad.len()..].to_owned();
+    *column += crate::ui::widget::text::width(&shown);
+    shown
+}
+
+/// The marks and bars of what a block stands in.
+fn prefix(block: &Block) -> Prefix {
+    let mut out = Prefix::default();
+    let mut depth = 0;
+    for (index, container) in block.place.iter().enumerate() {
+        match container {
+            Container::Quote => {
+                out.first.push(("▎ ".into(), Role::Quote.into()));
+                out.rest.push(("▎ ".into(), Role::Quote.into()));
+            }
+            Container::Item { mark, .. } => {
+                let text = match mark {
+                    Mark::Bullet => format!("{} ", ["•", "◦", "▪"][depth % 3]),
+                    Mark::Number(number) => format!("{number}. "),
+                    Mark::Task(true) => "☑ ".into(),
+                    Mark::Task(false) => "☐ ".into(),
+                };
+                depth += 1;
+                let blank = " ".repeat(crate::ui::widget::text::width(&text));
+                let fresh = index >= usize::from(block.fresh);
+                let first = if fresh { (text, Role::Accent.into()) } else { (blank.clone(), Look::default()) };
+                out.first.push(first);
+                out.rest.push((blank, Look::default()));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,432 @@
+//! The line machine: containers and the open leaf, after the algorithm of CommonMark, with long code,
+//! lists and paragraphs given out in pieces.
+//!
+//! Every line costs what its own length costs. A leaf is given out when it ends; code every
+//! `CODE_PIECE` lines, a paragraph past `PIECE_MAX` bytes.
+
+use std::sync::Arc;
+
+use super::blocks::{Block, Container, Kind, Mark, PIECE_MAX};
+use super::line::{Cursor, Fence, Marker, cells};
+
+/// Lines of code given out as one block.
+const CODE_PIECE: u32 = 64;
+/// Lines of a paragraph given out as one block.
+const PARAGRAPH_LINES: u32 = 256;
+/// Deepest nesting; what is deeper is text.
+const DEPTH_MAX: usize = 32;
+
+/// What is open at the end of the line before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Leaf {
+    #[default]
+    None,
+    Paragraph,
+    Fence(OpenCode, FenceOf),
+    Indented(OpenCode),
+    Html,
+    Table,
+}
+
+/// A block of code that is open: its first block, and lines given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OpenCode {
+    first: u32,
+    line: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FenceOf {
+    mark: u8,
+    len: usize,
+    indent: usize,
+    lang: (u32, u32),
+}
+
+impl FenceOf {
+    fn fence(self) -> Fence {
+        Fence { mark: self.mark, len: self.len, indent: self.indent, lang: self.lang }
+    }
+}
+
+/// The last list at a depth, for the numbers of its items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Listing {
+    kind: u8,
+    next: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Machine {
+    stack: Vec<Container>,
+    place: Option<Arc<[Container]>>,
+    /// Containers of the stack whose beginning was given out.
+    shown: usize,
+    leaf: Leaf,
+    from: u32,
+    bytes: usize,
+    blank: bool,
+    gap: bool,
+    lists: Vec<Option<Listing>>,
+}
+
+type Lines = Vec<(u32, u32)>;
+
+impl Machine {
+    /// A whole line, or the first piece of a long one.
+    pub fn line(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, src: &str) {
+        let matched = self.matched(&mut cur);
+        let all = matched == self.stack.len();
+        if let (Leaf::Fence(code, fence), true) = (self.leaf, all) {
+            return self.fence_line(cur, code, fence, lines, out);
+        }
+        if cur.blank() {
+            return self.blank_line(cur, matched, lines, out);
+        }
+        if !all {
+            let item = matches!(self.stack.get(matched), Some(Container::Item { .. }));
+            if self.leaf == Leaf::Paragraph && !self.begins(&cur, item) {
+                return self.add_text(cur, lines, out);
+            }
+            self.pop_to(matched, lines, out);
+        }
+        if self.containers(&mut cur, lines, out) {
+            self.leaf_line(cur, lines, out, src);
+        }
+    }
+    /// A further piece of a long line.
+    pub fn more(&mut self, cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, _src: &str) {
+        match self.leaf {
+            Leaf::Fence(code, fence) => self.code_line(cur, code, Some(fence), lines, out),
+            Leaf::Indented(code) => self.code_line(cur, code, None, lines, out),
+            Leaf::Html | Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
+            Leaf::None => {
+                self.open(Leaf::Paragraph, lines);
+                self.gap = false;
+                self.add_text(cur, lines, out);
+            }
+            Leaf::Paragraph => self.add_text(cur, lines, out),
+        }
+    }
+    /// The text ends here, or (`tail`) may go on: gives out what is open.
+    pub fn close(&mut self, lines: &mut Lines, out: &mut Vec<Block>, src: &str, tail: bool) {
+        if tail {
+            let table = self.leaf == Leaf::Table;
+            let row = self.leaf == Leaf::Paragraph
+                && lines.len() as u32 == self.from + 1
+                && lines.last().is_some_and(|(from, to)| src[*from as usize..*to as usize].starts_with('|'));
+            if table || row {
+                self.give(Kind::Held, self.from, lines.len() as u32, out);
+                self.leaf = Leaf::None;
+            }
+        }
+        self.pop_to(0, lines, out);
+    }
+
+    /// How many open containers the line goes on with; moves behind their marks.
+    fn matched(&self, cur: &mut Cursor<'_>) -> usize {
+        for (index, container) in self.stack.iter().enumerate() {
+            let goes_on = match container {
+                Container::Quote => cur.take_quote(),
+                Container::Item { .. } if cur.blank() => true,
+                Container::Item { indent, .. } => {
+                    let fits = cur.indent().0 >= usize::from(*indent);
+                    if fits {
+                        cur.take_columns(usize::from(*indent));
+                    }
+                    fits
+                }
+            };
+            if !goes_on {
+                return index;
+            }
+        }
+        self.stack.len()
+    }
+    /// Whether the line begins a block that ends an open paragraph.
+    fn begins(&self, cur: &Cursor<'_>, in_list: bool) -> bool {
+        if cur.indent().0 > 3 {
+            return false;
+        }
+        let mut quote = *cur;
+        cur.rule()
+            || cur.heading().is_some()
+            || cur.fence().is_some()
+            || quote.take_quote()
+            || cur.marker().is_some_and(|marker| in_list || interrupts(&marker))
+    }
+    /// Opens the containers that begin in the line; whether a leaf follows them.
+    fn containers(&mut self, cur: &mut Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) -> bool {
+        while cur.indent().0 < 4 && self.stack.len() < DEPTH_MAX {
+            if cur.take_quote() {
+                self.end_leaf(lines, out);
+                self.lists.truncate(self.stack.len());
+                self.push(Container::Quote);
+                continue;
+            }
+            let underlined = self.leaf == Leaf::Paragraph && cur.underline().is_some();
+            if underlined || cur.rule() {
+                break;
+            }
+            let Some(marker) = cur.marker() else { break };
+            if self.leaf == Leaf::Paragraph && !interrupts(&marker) {
+                break;
+            }
+            self.end_leaf(lines, out);
+            self.item(&marker);
+            cur.take_marker(&marker);
+            self.task(cur);
+            if cur.blank() {
+                return false;
+            }
+        }
+        if self.leaf == Leaf::None && cur.blank() {
+            return false;
+        }
+        true
+    }
+    fn item(&mut self, marker: &Marker) {
+        let depth = self.stack.len();
+        self.lists.resize(depth + 1, None);
+        let before = self.lists[depth].filter(|list| list.kind == marker.kind);
+        let number = before.map_or(marker.number.unwrap_or(0), |list| list.next);
+        self.lists[depth] = Some(Listing { kind: marker.kind, next: number + 1 });
+        let mark = if marker.number.is_some() { Mark::Number(number) } else { Mark::Bullet };
+        self.push(Container::Item { indent: marker.indent as u16, mark });
+    }
+    /// Takes the box of a task off and makes it the item's mark.
+    fn task(&mut self, cur: &mut Cursor<'_>) {
+        let rest = cur.rest();
+        let done = match rest.as_bytes() {
+            [b'[', b' ', b']', b' ', ..] => false,
+            [b'[', b'x' | b'X', b']', b' ', ..] => true,
+            _ => return,
+        };
+        if let Some(Container::Item { mark, .. }) = self.stack.last_mut() {
+            *mark = Mark::Task(done);
+            cur.pos += 4;
+        }
+    }
+    fn push(&mut self, container: Container) {
+        if self.shown == self.stack.len() {
+            self.gap = std::mem::take(&mut self.blank);
+        }
+        self.stack.push(container);
+        self.place = None;
+    }
+    /// Ends the leaf and the containers from `depth` on. An item that had nothing shows its mark.
+    fn pop_to(&mut self, depth: usize, lines: &mut Lines, out: &mut Vec<Block>) {
+        self.end_leaf(lines, out);
+        if self.shown < self.stack.len() && depth < self.stack.len() {
+            let at = lines.len() as u32;
+            self.give(Kind::Empty, at, at, out);
+        }
+        if depth < self.stack.len() {
+            self.stack.truncate(depth);
+            self.shown = self.shown.min(depth);
+            self.place = None;
+        }
+    }
+    fn blank_line(&mut self, cur: Cursor<'_>, matched: usize, lines: &mut Lines, out: &mut Vec<Block>) {
+        if let Leaf::Indented(code) = self.leaf
+            && matched == self.stack.len()
+        {
+            return self.code_line(cur, code, None, lines, out);
+        }
+        self.end_leaf(lines, out);
+        if matched < self.stack.len() {
+            self.pop_to(matched, lines, out);
+        }
+        self.blank = true;
+    }
+    fn fence_line(
+        &mut self,
+        mut cur: Cursor<'_>,
+        code: OpenCode,
+        fence: FenceOf,
+        lines: &mut Lines,
+        out: &mut Vec<Block>,
+    ) {
+        if cur.closes(&fence.fence()) {
+            self.end_leaf(lines, out);
+        } else {
+            cur.take_columns(fence.indent.min(cur.indent().0));
+            self.code_line(cur, code, Some(fence), lines, out);
+        }
+    }
+    fn code_line(
+        &mut self,
+        cur: Cursor<'_>,
+        code: OpenCode,
+        fence: Option<FenceOf>,
+        lines: &mut Lines,
+        out: &mut Vec<Block>,
+    ) {
+        lines.push((cur.pos as u32, cur.end as u32));
+        let count = lines.len() as u32 - self.from;
+        if count >= CODE_PIECE {
+            let lang = fence.map_or((0, 0), |fence| fence.lang);
+            let kind = Kind::Code { lang, first: code.first, line: code.line };
+            self.give(kind, self.from, lines.len() as u32, out);
+            let code = OpenCode { line: code.line + count, ..code };
+            self.leaf = fence.map_or(Leaf::Indented(code), |fence| Leaf::Fence(code, fence));
+            self.from = lines.len() as u32;
+        }
+    }
+    fn leaf_line(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, src: &str) {
+        let deep = cur.indent().0 >= 4;
+        let text = self.leaf == Leaf::Paragraph;
+        if deep && !text && self.leaf != Leaf::Table && self.leaf != Leaf::Html {
+            return self.indented(cur, lines, out);
+        }
+        if let Leaf::Indented(_) = self.leaf {
+            self.end_leaf(lines, out);
+        }
+        if !deep {
+            if text && cur.underline().is_some() && lines.len() as u32 > self.from {
+                let level = cur.underline().unwrap_or(2);
+                self.give(Kind::Heading(level), self.from, lines.len() as u32, out);
+                self.leaf = Leaf::None;
+                return;
+            }
+            if text && self.table(&cur, lines, out, src) {
+                lines.push((cur.pos as u32, cur.end as u32));
+                return;
+            }
+            if self.short_leaf(&cur, lines, out) {
+                return;
+            }
+            if !text && self.leaf == Leaf::None && cur.html() {
+                self.open(Leaf::Html, lines);
+            }
+        }
+        match self.leaf {
+            Leaf::Html | Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
+            Leaf::None | Leaf::Paragraph | Leaf::Indented(_) | Leaf::Fence(..) => {
+                if self.leaf != Leaf::Paragraph {
+                    self.open(Leaf::Paragraph, lines);
+                }
+                cur.take_indent();
+                self.add_text(cur, lines, out);
+            }
+        }
+    }
+    /// Headings, rules and opening fences.
+    fn short_leaf(&mut self, cur: &Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) -> bool {
+        let at = lines.len() as u32;
+        if let Some((level, from, to)) = cur.heading() {
+            self.end_leaf(lines, out);
+            self.open(Leaf::None, lines);
+            lines.push((from as u32, to as u32));
+            self.give(Kind::Heading(level), at, at + 1, out);
+        } else if let Some(fence) = cur.fence() {
+            self.end_leaf(lines, out);
+            let code = OpenCode { first: out.len() as u32, line: 0 };
+            let Fence { mark, len, indent, lang } = fence;
+            self.open(Leaf::Fence(code, FenceOf { mark, len, indent, lang }), lines);
+        } else if cur.rule() {
+            self.end_leaf(lines, out);
+            self.open(Leaf::None, lines);
+            self.give(Kind::Rule, at, at, out);
+        } else {
+            return false;
+        }
+        true
+    }
+    fn indented(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) {
+        let code = match self.leaf {
+            Leaf::Indented(code) => code,
+            Leaf::None | Leaf::Paragraph | Leaf::Fence(..) | Leaf::Html | Leaf::Table => {
+                self.end_leaf(lines, out);
+                let code = OpenCode { first: out.len() as u32, line: 0 };
+                self.open(Leaf::Indented(code), lines);
+                code
+            }
+        };
+        cur.take_columns(4);
+        self.code_line(cur, code, None, lines, out);
+    }
+    /// Whether the line makes a table of the paragraph's last line.
+    fn table(&mut self, cur: &Cursor<'_>, lines: &Lines, out: &mut Vec<Block>, src: &str) -> bool {
+        let count = lines.len() as u32;
+        let (Some(columns), Some((from, to))) = (cur.delimiters(), lines.last()) else { return false };
+        let header = &src[*from as usize..*to as usize];
+        if count == self.from || !header.contains('|') || cells(header).len() != columns {
+            return false;
+        }
+        if count - 1 > self.from {
+            self.give(Kind::Paragraph, self.from, count - 1, out);
+            self.gap = false;
+        }
+        self.leaf = Leaf::Table;
+        self.from = count - 1;
+        true
+    }
+    fn add_text(&mut self, cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) {
+        let long = cur.end - cur.pos;
+        let count = lines.len() as u32 - self.from;
+        if count > 0 && (self.bytes + long > PIECE_MAX || count >= PARAGRAPH_LINES) {
+            self.end_leaf(lines, out);
+            self.open(Leaf::Paragraph, lines);
+            self.gap = false;
+        }
+        let mut cur = cur;
+        if count == 0 {
+            cur.take_indent();
+        }
+        self.bytes += long;
+        lines.push((cur.pos as u32, cur.end as u32));
+    }
+    fn open(&mut self, leaf: Leaf, lines: &Lines) {
+        let blank = std::mem::take(&mut self.blank);
+        if self.shown == self.stack.len() {
+            self.gap = blank;
+            self.lists.truncate(self.stack.len());
+        }
+        self.leaf = leaf;
+        self.from = lines.len() as u32;
+        self.bytes = 0;
+    }
+    /// Gives the open leaf out.
+    fn end_leaf(&mut self, lines: &mut Lines, out: &mut Vec<Block>) {
+        let mut to = lines.len() as u32;
+        let kind = match self.leaf {
+            Leaf::None => return,
+            Leaf::Paragraph => Kind::Paragraph,
+            Leaf::Html => Kind::Literal,
+            Leaf::Table => Kind::Table,
+            Leaf::Fence(code, fence) => Kind::Code { lang: fence.lang, first: code.first, line: code.line },
+            Leaf::Indented(code) => {
+                while to > self.from && blank(lines[to as usize - 1]) {
+                    to -= 1;
+                    self.blank = true;
+                }
+                Kind::Code { lang: (0, 0), first: code.first, line: code.line }
+            }
+        };
+        self.leaf = Leaf::None;
+        let empty = to == self.from;
+        let unseen = self.shown < self.stack.len();
+        match kind {
+            Kind::Code { line, .. } if empty && line > 0 => {}
+            Kind::Paragraph if empty && !unseen => {}
+            kind => self.give(kind, self.from, to, out),
+        }
+    }
+    fn give(&mut self, kind: Kind, from: u32, to: u32, out: &mut Vec<Block>) {
+        let place = self.place.get_or_insert_with(|| Arc::from(self.stack.as_slice())).clone();
+        let fresh = self.shown.min(self.stack.len()) as u8;
+        let gap = std::mem::take(&mut self.gap) && !out.is_empty();
+        self.shown = self.stack.len();
+        out.push(Block { kind, lines: from..to, place, fresh, gap });
+    }
+}
+
+fn blank((from, to): (u32, u32)) -> bool {
+    from == to
+}
+
+/// Whether an item with this mark may end a paragraph.
+fn interrupts(marker: &Marker) -> bool {
+    !marker.empty && marker.number.is_none_or(|number| number == 1)
+}

@@ -1,0 +1,154 @@
+//! Tables: columns aligned by display width; one that is too wide folds into rows of `key value`.
+
+use super::inline::inline;
+use super::line::cells;
+use crate::ui::widget::row::{Look, Role, STRONG};
+use crate::ui::widget::text::width;
+use crate::ui::widget::wrap::{Break, Piece, Prefix, Wrapper};
+
+/// Where a column's cells stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Align {
+    Left,
+    Center,
+    Right,
+}
+
+type Cell = Vec<Vec<Piece>>;
+
+/// Lays out the lines of a table: header, delimiters, rows.
+pub(super) fn lay(out: &mut Wrapper, prefix: &Prefix, lines: &[&str], base: Look) {
+    let [header, delimiters, rows @ ..] = lines else { return };
+    let aligns: Vec<Align> = cells(delimiters).iter().map(|cell| align(cell)).collect();
+    let read = |line: &str, look: Look| -> Vec<Cell> {
+        let mut row: Vec<Cell> = cells(line).into_iter().map(|text| cell(text, look)).collect();
+        let count = aligns.len();
+        if row.len() > count {
+            // more cells than columns: the last column shows them all, so that nothing is lost
+            let extra: Vec<Cell> = row.drain(count..).collect();
+            for cell in extra {
+                if let (Some(last), Some(line)) = (row.last_mut(), cell.into_iter().next()) {
+                    let end = last.last_mut();
+                    if let Some(end) = end {
+                        end.push((" | ".into(), Role::Border.into()));
+                        end.extend(line);
+                    }
+                }
+            }
+        }
+        row.resize(count, vec![Vec::new()]);
+        row
+    };
+    let header = read(header, base.with(STRONG));
+    let rows: Vec<Vec<Cell>> = rows.iter().map(|line| read(line, base)).collect();
+    let widths: Vec<usize> = (0..aligns.len())
+        .map(|column| {
+            let all = rows.iter().chain(std::iter::once(&header));
+            all.filter_map(|row| row.get(column)).flatten().map(|line| measure(line)).max().unwrap_or(0)
+        })
+        .collect();
+    let taken: usize = prefix.first.iter().map(|(text, _)| width(text)).sum();
+    let total = taken + widths.iter().sum::<usize>() + widths.len().saturating_sub(1) * 3;
+    if total <= out.columns() {
+        grid(out, prefix, &header, &rows, &widths, &aligns);
+    } else {
+        fold(out, prefix, &header, &rows);
+    }
+}
+
+fn align(delimiter: &str) -> Align {
+    match (delimiter.starts_with(':'), delimiter.ends_with(':')) {
+        (true, true) => Align::Center,
+        (false, true) => Align::Right,
+        (true | false, false) => Align::Left,
+    }
+}
+
+fn cell(text: &str, look: Look) -> Cell {
+    inline(std::iter::once(text.replace("\\|", "|").as_str()), look)
+}
+
+fn measure(line: &[Piece]) -> usize {
+    line.iter().map(|(text, _)| width(text)).sum()
+}
+
+fn grid(
+    out: &mut Wrapper,
+    prefix: &Prefix,
+    header: &[Cell],
+    rows: &[Vec<Cell>],
+    widths: &[usize],
+    aligns: &[Align],
+) {
+    row(out, &prefix.first, header, widths, aligns);
+    let bars: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    let mut line = prefix.rest.clone();
+    line.push((bars.join("─┼─"), Role::Border.into()));
+    out.whole(&line, bytes(&prefix.rest));
+    for cells in rows {
+        row(out, &prefix.rest, cells, widths, aligns);
+    }
+}
+
+fn bytes(pieces: &[Piece]) -> u32 {
+    pieces.iter().map(|(text, _)| text.len() as u32).sum()
+}
+
+fn row(out: &mut Wrapper, prefix: &[Piece], cells: &[Cell], widths: &[usize], aligns: &[Align]) {
+    let height = cells.iter().map(Vec::len).max().unwrap_or(1);
+    for at in 0..height {
+        let mut line = prefix.to_vec();
+        for (column, cell) in cells.iter().enumerate() {
+            if column > 0 {
+                line.push((" │ ".into(), Role::Border.into()));
+            }
+            let pieces = cell.get(at).map_or(&[][..], Vec::as_slice);
+            let space = widths[column] - measure(pieces).min(widths[column]);
+            let before = match aligns[column] {
+                Align::Left => 0,
+                Align::Center => space / 2,
+                Align::Right => space,
+            };
+            line.push((" ".repeat(before), Look::default()));
+            line.extend(pieces.iter().cloned());
+            if column + 1 < cells.len() {
+                line.push((" ".repeat(space - before), Look::default()));
+            }
+        }
+        out.whole(&line, bytes(prefix));
+    }
+}
+
+/// Each row as lines of `key value`, a short rule between rows.
+fn fold(out: &mut Wrapper, prefix: &Prefix, header: &[Cell], rows: &[Vec<Cell>]) {
+    let mut prefix = prefix.clone();
+    if rows.is_empty() {
+        for key in header {
+            out.line(&prefix, &key.concat(), Break::Words);
+            prefix = prefix.hanging();
+        }
+    }
+    for (index, cells) in rows.iter().enumerate() {
+        if index > 0 {
+            out.line(&prefix, &[("───".into(), Role::Border.into())], Break::Anywhere);
+        }
+        for (key, value) in header.iter().zip(cells) {
+            let mut line = key.concat();
+            if !line.is_empty() {
+                line.push((": ".into(), Role::Dim.into()));
+            }
+            for (at, piece) in value.iter().enumerate() {
+                if at > 0 {
+                    line.push((" ".into(), Look::default()));
+                }
+                line.extend(piece.iter().cloned());
+            }
+            let hang = Prefix {
+                first: prefix.first.clone(),
+                rest: [prefix.rest.clone(), vec![("  ".into(), Look::default())]].concat(),
+            };
+            out.line(&hang, &line, Break::Words);
+            prefix = prefix.hanging();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::ui::widget::row::{EMPHASIS, Role, Row, STRIKE, STRONG};
+
+fn rows(doc: &Doc, src: &str, columns: usize) -> Vec<Row> {
+    doc.blocks().iter().flat_map(|block| lay(doc, src, block, columns, Role::Text, &|_| None)).collect()
+}
+
+fn whole(src: &str) -> Doc {
+    let mut doc = Doc::default();
+    doc.finish(src);
+    doc
+}
+
+/// The rows as text, each piece that is not plain in its marks: `{Role+flags|text}`.
+fn shown(src: &str, columns: usize) -> String {
+    let mut out = String::new();
+    for row in rows(&whole(src), src, columns) {
+        for (text, look) in row.pieces() {
+            if look.role == Role::Text && look.flags == 0 {
+                out.push_str(text);
+                continue;
+            }
+            let flags: String = [(STRONG, 'b'), (EMPHASIS, 'i'), (STRIKE, 's')]
+                .iter()
+                .filter(|(flag, _)| look.flags & flag != 0)
+                .map(|(_, mark)| *mark)
+                .collect();
+            out.push_str(&format!("{{{:?}{flags}|{text}}}", look.role));
+        }
+        out.push_str(if row.soft { " ⏎\n" } else { "\n" });
+    }
+    out
+}
+
+fn plain(src: &str, columns: usize) -> Vec<String> {
+    rows(&whole(src), src, columns).into_iter().map(|row| row.text).collect()
+}
+
+const SAMPLE: &str = "# A *plan* for `x`\n\nSome **bold**, _soft_ and ~~gone~~ text with `code`, a \
+[link](https://example.org) and <https://example.org>.  \nHard break.\n\n- one\n- two\n  - deep 日本\n    1. deeper\n\
+- [ ] open\n- [x] done\n\n> A quote\n> goes on\n>\n> - in it\n\n| a | number |\n|:--|--:|\n| x | 1 |\n| `y` | 22 |\n\n\
+```rust\nfn main() {\n\tlet a = 1;\n}\n```\n---\nA note[^1].\n\n[^1]: The note.\n<div>\nraw\n</div>\n";
+
+#[test]
+fn a_sample_reads_well_at_80_columns() {
+    insta::assert_snapshot!(shown(SAMPLE, 80));
+}
+
+#[test]
+fn a_sample_reads_well_at_20_columns() {
+    insta::assert_snapshot!(shown(SAMPLE, 20));
+}
+
+#[test]
+fn a_sample_stands_at_40_and_at_1_column() {
+    insta::assert_snapshot!(plain(SAMPLE, 40).join("\n"));
+    assert!(plain(SAMPLE, 1).iter().all(|row| crate::ui::widget::text::width(row) <= 1));
+}
+
+#[test]
+fn numbers_go_on_and_blocks_stay_in_their_item() {
+    assert_eq!(
+        plain("1. a\n1. b\n\n   more\n\n   ```\n   code\n   ```\n1. c\n", 40),
+        ["1. a", "2. b", "", "   more", "", "    code", "3. c"]
+    );
+    assert_eq!(plain("text\n- a\n- b\n\nend", 40), ["text", "• a", "• b", "", "end"]);
+    assert_eq!(plain("-\n- b", 40), ["• ", "• b"]);
+    assert_eq!(plain("2019. was a year\nnot a list: 2. x", 40), ["2019. was a year not a list: 2. x"]);
+}
+
+#[test]
+fn what_later_lines_could_change_is_shown_as_written() {
+    assert_eq!(plain("[1]: http://x\n\n[a][1] and [^2]", 60), ["[1]: http://x", "", "[a][1] and [^2]"]);
+}
+
+#[test]
+fn a_table_waits_for_its_end() {
+    let src = "| a | b |\n|---|---|\n| 1 | 2 |\n";
+    let mut doc = Doc::default();
+    doc.grow(&src[..4]);
+    assert_eq!(rows(&doc, src, 40).iter().map(|r| r.text.as_str()).collect::<Vec<_>>(), ["table · 0 rows …"]);
+    doc.grow(src);
+    assert_eq!(rows(&doc, src, 40).iter().map(|r| r.text.as_str()).collect::<Vec<_>>(), ["table · 1 row …"]);
+    doc.finish(src);
+    assert_eq!(
+        rows(&doc, src, 40).iter().map(|r| r.text.as_str()).collect::<Vec<_>>(),
+        ["a │ b", "──┼──", "1 │ 2"]
+    );
+}
+
+#[test]
+fn a_wide_table_folds_into_keys_and_values() {
+    assert_eq!(
+        plain("| key | value |\n|--|--|\n| 日本語 | a long value that |\n| b | c |\n", 16),
+        ["key: 日本語", "value: a long", "  value that", "───", "key: b", "value: c"]
+    );
+}
+
+/// The work of a token does not grow with what came before: only the tail is made anew.
+#[test]
+fn finished_blocks_are_never_touched_again() {
+    let item = "- an item of a long list\n";
+    let code = "let x = 1;\n";
+    let text = "a line of one paragraph\n";
+    for (head, line) in [("", item), ("```\n", code), ("", text), ("> ", "> quoted\n"), ("1. a\n   ```\n", "   code\n")]
+    {
+        let src = format!("{head}{}", line.repeat(5_000));
+        let mut doc = Doc::default();
+        let mut at = 0;
+        while at < src.len() {
+            at = (at + 2_000).min(src.len());
+            doc.grow(&src[..at]);
+            let open = doc.blocks().len() - doc.settled();
+            let lines: usize = doc.blocks()[doc.settled()..].iter().map(|b| b.lines.len()).sum();
+            assert!(open <= 2 && lines <= 256, "{line:?}: {open} blocks, {lines} lines are open");
+        }
+    }
+}
+
+#[test]
+fn a_token_of_4_700_bytes_and_a_line_of_123_427_are_seen_once() {
+    for src in ["x".repeat(4_700), "ab ".repeat(41_142), "日".repeat(30_000), format!("```\n{}", "y".repeat(90_000))] {
+        let seen: String = plain(&src, 77).concat();
+        let want: String = src.replace(['`', '\n', ' '], "");
+        assert_eq!(seen.replace(' ', ""), want);
+    }
+}
+
+fn markdown() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[a-z*_`~<>&\\[\\]()! |:#-]{0,24}",
+        "( {0,5})(-|\\*|[0-9]{1,2}\\.) [a-z *`]{0,12}",
+        " {0,4}(```|~~~)[a-z]{0,4}",
+        "> {0,2}[a-z >*-]{0,10}",
+        Just("| a | b |".to_owned()),
+        Just("|---|:-:|".to_owned()),
+        "#{1,7} [a-z*]{0,9}#{0,2}",
+        Just("---".to_owned()),
+        Just("===".to_owned()),
+        Just(String::new()),
+        Just("\t\tx\ty".to_owned()),
+        "(日本|👩\u{200d}👧|e\u{301}|\u{202e}|[a-z ]){0,12}",
+    ];
+    (prop::collection::vec(line, 0..24), prop_oneof![Just("\n"), Just("\r\n")]).prop_map(|(lines, end)| lines.join(end))
+}
+
+fn long() -> impl Strategy<Value = String> {
+    prop::collection::vec((markdown(), 1usize..400), 1..4)
+        .prop_map(|parts| parts.into_iter().map(|(text, n)| format!("{}\n", text.repeat(n.min(20_000 / (text.len() + 1))))).collect())
+}
+
+fn chunked(src: &str, cuts: &[usize]) -> Doc {
+    let mut doc = Doc::default();
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (src.len() + 1)).collect();
+    cuts.sort_unstable();
+    for mut cut in cuts {
+        while !src.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        doc.grow(&src[..cut]);
+    }
+    doc.finish(src);
+    doc
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_ascii_lowercase()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn any_chunking_ends_as_the_whole(src in markdown(), cuts in prop::collection::vec(any::<usize>(), 0..30)) {
+        let (a, b) = (chunked(&src, &cuts), whole(&src));
+        prop_assert_eq!(a.blocks(), b.blocks());
+        prop_assert_eq!(rows(&a, &src, 30), rows(&b, &src, 30));
+    }
+    #[test]
+    fn a_character_at_a_time_ends_as_the_whole(src in markdown()) {
+        let cuts: Vec<usize> = (0..src.len()).collect();
+        prop_assert_eq!(rows(&chunked(&src, &cuts), &src, 20), rows(&whole(&src), &src, 20));
+    }
+    #[test]
+    fn every_row_fits(src in markdown(), columns in 1usize..60) {
+        for row in rows(&whole(&src), &src, columns) {
+            prop_assert!(crate::ui::widget::text::width(&row.text) <= columns, "{:?}", row.text);
+        }
+    }
+    #[test]
+    fn text_is_seen_exactly_once(
+        words in prop::collection::vec("[a-z]{1,6}", 1..40), shape in prop::collection::vec(0usize..9, 40), columns in 8usize..50
+    ) {
+        let mut src = String::new();
+        for (word, shape) in words.iter().zip(&shape) {
+            match shape {
+                0 => src.push_str(&format!("# {word}\n")),
+                1 => src.push_str(&format!("- {word}\n")),
+                2 => src.push_str(&format!("> {word}\n")),
+                3 => src.push_str(&format!("```\n{word}\n```\n")),
+                4 => src.push_str(&format!("\n**{word}**\n")),
+                5 => src.push_str(&format!("\n| {word} | x |\n|-|-|\n\n")),
+                6 => src.push_str(&format!("  `{word}` \n")),
+                7 => src.push_str(&format!("3. {word}\n\n")),
+                _ => src.push_str(&format!("{word} ")),
+            }
+        }
+        let seen = letters(&plain(&src, columns).concat());
+        prop_assert_eq!(seen, letters(&src));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn long_texts_end_the_same_too(src in long(), cuts in prop::collection::vec(any::<usize>(), 0..5)) {
+        let (a, b) = (chunked(&src, &cuts), whole(&src));
+        prop_assert_eq!(a.blocks(), b.blocks());
+    }
+}
