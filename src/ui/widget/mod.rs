@@ -1,10 +1,18 @@
 //! Widgets: drawn from plain arguments only, correct at every size from 1×1.
 
+/// A unified diff as rows.
+pub mod diff;
+/// Colours of code, in the background.
+pub mod highlight;
+/// Markdown that streams.
+pub mod markdown;
+/// Plain text in pieces.
+pub mod plain;
 /// A laid-out row and how it is drawn.
 pub mod row;
+/// Where a long list stands.
+pub mod scroll;
 /// Clusters, widths, cutting, and making the invisible visible.
 pub mod text;
 /// Wrapping with hanging prefixes.
 pub mod wrap;
-/// Markdown that streams.
-pub mod markdown;

@@ -12,7 +12,14 @@ pub type Colours<'a> = &'a dyn Fn(u32) -> Option<&'a [(u32, Role)]>;
 
 /// The rows of a block. `colours` tells those of a line (counted from the start of its block of
 /// code), where they are known.
-pub fn lay(doc: &Doc, src: &str, block: &Block, columns: usize, base: Role, colours: Colours<'_>) -> Vec<Row> {
+pub fn lay(
+    doc: &Doc,
+    src: &str,
+    block: &Block,
+    columns: usize,
+    base: Role,
+    colours: Colours<'_>,
+) -> Vec<Row> {
     let mut out = Wrapper::new(columns);
     let prefix = prefix(block);
     if block.gap {
@@ -157,7 +164,8 @@ fn prefix(block: &Block) -> Prefix {
                 depth += 1;
                 let blank = " ".repeat(crate::ui::widget::text::width(&text));
                 let fresh = index >= usize::from(block.fresh);
-                let first = if fresh { (text, Role::Accent.into()) } else { (blank.clone(), Look::default()) };
+                let first =
+                    if fresh { (text, Role::Accent.into()) } else { (blank.clone(), Look::default()) };
                 out.first.push(first);
                 out.rest.push((blank, Look::default()));
             }

@@ -104,7 +104,8 @@ fn finished_blocks_are_never_touched_again() {
     let item = "- an item of a long list\n";
     let code = "let x = 1;\n";
     let text = "a line of one paragraph\n";
-    for (head, line) in [("", item), ("```\n", code), ("", text), ("> ", "> quoted\n"), ("1. a\n   ```\n", "   code\n")]
+    for (head, line) in
+        [("", item), ("```\n", code), ("", text), ("> ", "> quoted\n"), ("1. a\n   ```\n", "   code\n")]
     {
         let src = format!("{head}{}", line.repeat(5_000));
         let mut doc = Doc::default();
@@ -121,7 +122,9 @@ fn finished_blocks_are_never_touched_again() {
 
 #[test]
 fn a_token_of_4_700_bytes_and_a_line_of_123_427_are_seen_once() {
-    for src in ["x".repeat(4_700), "ab ".repeat(41_142), "日".repeat(30_000), format!("```\n{}", "y".repeat(90_000))] {
+    for src in
+        ["x".repeat(4_700), "ab ".repeat(41_142), "日".repeat(30_000), format!("```\n{}", "y".repeat(90_000))]
+    {
         let seen: String = plain(&src, 77).concat();
         let want: String = src.replace(['`', '\n', ' '], "");
         assert_eq!(seen.replace(' ', ""), want);
@@ -143,12 +146,17 @@ fn markdown() -> impl Strategy<Value = String> {
         Just("\t\tx\ty".to_owned()),
         "(日本|👩\u{200d}👧|e\u{301}|\u{202e}|[a-z ]){0,12}",
     ];
-    (prop::collection::vec(line, 0..24), prop_oneof![Just("\n"), Just("\r\n")]).prop_map(|(lines, end)| lines.join(end))
+    (prop::collection::vec(line, 0..24), prop_oneof![Just("\n"), Just("\r\n")])
+        .prop_map(|(lines, end)| lines.join(end))
 }
 
 fn long() -> impl Strategy<Value = String> {
-    prop::collection::vec((markdown(), 1usize..400), 1..4)
-        .prop_map(|parts| parts.into_iter().map(|(text, n)| format!("{}\n", text.repeat(n.min(20_000 / (text.len() + 1))))).collect())
+    prop::collection::vec((markdown(), 1usize..400), 1..4).prop_map(|parts| {
+        parts
+            .into_iter()
+            .map(|(text, n)| format!("{}\n", text.repeat(n.min(20_000 / (text.len() + 1)))))
+            .collect()
+    })
 }
 
 fn chunked(src: &str, cuts: &[usize]) -> Doc {
