@@ -5,60 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::base::CallId;
-
-/// What kind of thing a call does to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// Reads files of the session's directory.
-    Read,
-    /// Changes files.
-    Write,
-    /// Runs a command.
-    Execute,
-    /// Reaches the network by itself.
-    Network,
-}
-
-/// How much is asked of the person: the mode in the title line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Writes and commands are asked for.
-    #[default]
-    Ask,
-    /// Writes inside the directory are allowed; commands are asked for.
-    Edits,
-    /// All that no rule denies is allowed inside the directory and its scratch.
-    Auto,
-    /// Nothing but reads.
-    Plan,
-}
-
-impl Mode {
-    /// The word of the command line and the title.
-    pub fn word(self) -> &'static str {
-        match self {
-            Mode::Ask => "ask",
-            Mode::Edits => "edits",
-            Mode::Auto => "auto",
-            Mode::Plan => "plan",
-        }
-    }
-    /// The mode of a word.
-    pub fn parse(word: &str) -> Option<Mode> {
-        [Mode::Ask, Mode::Edits, Mode::Auto, Mode::Plan].into_iter().find(|m| m.word() == word)
-    }
-    /// The next one, as Shift-Tab goes.
-    pub fn next(self) -> Mode {
-        match self {
-            Mode::Ask => Mode::Edits,
-            Mode::Edits => Mode::Auto,
-            Mode::Auto => Mode::Plan,
-            Mode::Plan => Mode::Ask,
-        }
-    }
-}
+pub use crate::law::access::{Class, Mode};
 
 /// What one call wants, as its tool tells it before anything runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

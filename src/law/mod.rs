@@ -3,6 +3,7 @@
 //! Nothing here knows a file, a process, a clock, a random number or a task. Every pair of state and
 //! event has an answer.
 
+pub mod access;
 pub mod board;
 pub mod call;
 pub mod commit;

@@ -1,0 +1,241 @@
+//! Rules of what may run without being asked: `bash(cargo test:*)`, `edit(src/**)`, `read`.
+//!
+//! A rule that allows is read narrowly: it must cover all that the call wants. A rule that denies or
+//! asks is read widely: any part of a command, behind wrappers and inside of what is not understood,
+//! and any tool of the same kind. No rule sees what a command does once it runs.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path};
+
+use super::shell::{self, Word};
+use super::{Class, Place, Want};
+
+/// Where a rule was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The user's settings.
+    User,
+    /// The settings of a directory that the user trusts.
+    Project,
+    /// An answer of this session.
+    Session,
+}
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// As it was written.
+    pub text: String,
+    /// Where.
+    pub scope: Scope,
+    tool: String,
+    pattern: Option<Pattern>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pattern {
+    text: String,
+    /// The words of a command; none where the text is not a plain command.
+    words: Option<Vec<Word>>,
+    /// More words may follow.
+    open: bool,
+}
+
+/// The rules of all scopes that hold now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// What runs without being asked.
+    pub allow: Vec<Rule>,
+    /// What never runs.
+    pub deny: Vec<Rule>,
+    /// What is always asked.
+    pub ask: Vec<Rule>,
+}
+
+/// Programs that run the command that follows them.
+const WRAPPERS: [&str; 24] = [
+    "sudo", "doas", "env", "xargs", "nohup", "nice", "ionice", "timeout", "time", "command", "builtin",
+    "exec", "eval", "setsid", "stdbuf", "unbuffer", "watch", "find", "parallel", "chroot", "strace", "then",
+    "do", "else",
+];
+/// Programs that take a script as an argument.
+const SHELLS: [&str; 6] = ["bash", "sh", "dash", "zsh", "ksh", "eval"];
+/// How deep scripts inside of scripts are looked at.
+const DEPTH_MAX: usize = 4;
+
+impl Rule {
+    /// Reads a rule; the error says what is wrong with it and what a rule looks like.
+    pub fn parse(text: &str, scope: Scope) -> Result<Rule, String> {
+        let wrong = |what: &str| {
+            Err(format!("`{text}` is no rule: {what}; write `bash(cargo test:*)`, `edit(src/**)` or `read`"))
+        };
+        let trimmed = text.trim();
+        let (tool, pattern) = match trimmed.split_once('(') {
+            None => (trimmed, None),
+            Some((tool, rest)) => match rest.strip_suffix(')') {
+                None => return wrong("its bracket does not close"),
+                Some(inner) if inner.trim().is_empty() => return wrong("nothing stands in its brackets"),
+                Some(inner) => (tool, Some(inner.trim())),
+            },
+        };
+        let named = !tool.is_empty()
+            && tool.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '.'));
+        if !named {
+            return wrong("it does not begin with the name of a tool");
+        }
+        let pattern = pattern.map(Pattern::read);
+        if tool == "bash" && pattern.as_ref().is_some_and(|p| p.words.is_none()) {
+            return wrong("it does not hold one plain command");
+        }
+        Ok(Rule { text: trimmed.to_owned(), scope, tool: tool.to_owned(), pattern })
+    }
+
+    /// Whether this rule, as one that allows, covers a command's part.
+    pub(super) fn allows_part(&self, tool: &str, part: &[Word]) -> bool {
+        self.tool == tool && self.pattern.as_ref().is_none_or(|p| p.covers(part))
+    }
+
+    /// Whether this rule, as one that allows, covers a file. The name of a tool alone covers the
+    /// session's directory; what is outside or guarded must be named.
+    pub(super) fn allows_path(&self, tool: &str, path: &Path, place: &Place<'_>) -> bool {
+        if self.tool != tool || !is_plain(path) {
+            return false;
+        }
+        let guarded = place.guard(path);
+        match &self.pattern {
+            None => place.contains(path) && guarded.is_none(),
+            Some(p) => p.matches(path, place) && guarded.is_none_or(|name| p.text.contains(&name)),
+        }
+    }
+
+    /// Whether this rule, as one that allows, covers a call that names neither command nor file.
+    pub(super) fn allows_all(&self, tool: &str) -> bool {
+        self.tool == tool && self.pattern.is_none()
+    }
+
+    /// Whether this rule, as one that denies or asks, touches the call.
+    pub(super) fn touches(&self, want: &Want<'_>, place: &Place<'_>) -> bool {
+        if self.tool != want.tool && !self.same_kind(want) {
+            return false;
+        }
+        let Some(pattern) = &self.pattern else { return self.tool == want.tool };
+        want.paths.iter().any(|path| pattern.matches(path, place))
+            || want.command.is_some_and(|command| pattern.touches_command(command, DEPTH_MAX))
+    }
+
+    /// What is denied to one tool that changes files is denied to all of them; so with reading.
+    fn same_kind(&self, want: &Want<'_>) -> bool {
+        let tools: &[&str] = match want.class {
+            Class::Write => &["write", "edit", "apply_patch"],
+            Class::Read => &["read", "grep", "glob"],
+            Class::Execute | Class::Network => &[],
+        };
+        tools.contains(&self.tool.as_str()) && tools.contains(&want.tool)
+    }
+}
+
+impl Pattern {
+    fn read(text: &str) -> Pattern {
+        let (command, open) = match text.strip_suffix(":*") {
+            Some(prefix) => (prefix, true),
+            None if text == "*" => ("", true),
+            None => (text, false),
+        };
+        let line = shell::parse(command);
+        let words = match (line.unclear, line.parts.as_slice()) {
+            (None, []) if open => Some(Vec::new()),
+            (None, [words]) => Some(words.clone()),
+            (None | Some(_), _) => None,
+        };
+        Pattern { text: text.to_owned(), words, open }
+    }
+
+    fn covers(&self, part: &[Word]) -> bool {
+        self.words
+            .as_ref()
+            .is_some_and(|words| part.starts_with(words) && (self.open || part.len() == words.len()))
+    }
+
+    fn matches(&self, path: &Path, place: &Place<'_>) -> bool {
+        let pattern = if let Some(rest) = self.text.strip_prefix("~/") {
+            match place.home {
+                Some(home) => home.join(rest),
+                None => return false,
+            }
+        } else {
+            place.cwd.join(self.text.strip_prefix("./").unwrap_or(&self.text))
+        };
+        let pieces = |path: &Path| -> Vec<Vec<u8>> {
+            path.components().map(|c| c.as_os_str().as_bytes().to_vec()).collect()
+        };
+        glob(&pieces(&pattern), &pieces(path))
+    }
+
+    fn touches_command(&self, command: &str, depth: usize) -> bool {
+        let line = shell::parse(command);
+        let mut parts = line.parts;
+        if line.unclear.is_some() {
+            parts.extend(crude(command));
+        }
+        parts.iter().any(|part| self.touches_part(part, depth))
+    }
+
+    fn touches_part(&self, part: &[Word], depth: usize) -> bool {
+        let begin = part.iter().position(|w| !shell::is_assignment(&w.text) && w.text != "!");
+        let part = &part[begin.unwrap_or(part.len())..];
+        let Some(first) = part.first() else { return false };
+        let name = base_name(&first.text);
+        let behind = if WRAPPERS.contains(&name) { part.len() } else { 1 };
+        if (0..behind).any(|at| self.covers_by_name(&part[at..])) {
+            return true;
+        }
+        let scripts = behind > 1 || SHELLS.contains(&name);
+        scripts && depth > 0 && part[1..].iter().any(|w| self.touches_command(&w.text, depth - 1))
+    }
+
+    /// As `covers`, with `/bin/rm` for `rm`.
+    fn covers_by_name(&self, part: &[Word]) -> bool {
+        let Some((first, rest)) = part.split_first() else { return false };
+        let named = Word { text: base_name(&first.text).to_owned(), expands: first.expands };
+        let by_name: Vec<Word> = std::iter::once(named).chain(rest.iter().cloned()).collect();
+        self.covers(part) || self.covers(&by_name)
+    }
+}
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// The commands that may stand in text that is not understood: it is cut wherever one could begin.
+fn crude(command: &str) -> Vec<Vec<Word>> {
+    let cut = |c: char| ";&|()<>{}`$\"'\n\r#".contains(c);
+    let words = |piece: &str| -> Vec<Word> {
+        piece.split_whitespace().map(|w| Word { text: w.replace('\\', ""), expands: false }).collect()
+    };
+    command.split(cut).map(words).filter(|words| !words.is_empty()).collect()
+}
+
+/// Absolute and without `.` or `..`.
+pub(super) fn is_plain(path: &Path) -> bool {
+    path.is_absolute() && path.components().all(|c| matches!(c, Component::RootDir | Component::Normal(_)))
+}
+
+/// `**` stands for any number of path components, `*` and `?` for what they stand for in one.
+fn glob(pattern: &[Vec<u8>], path: &[Vec<u8>]) -> bool {
+    match pattern.split_first() {
+        None => path.is_empty(),
+        Some((first, rest)) if first == b"**" => (0..=path.len()).any(|skip| glob(rest, &path[skip..])),
+        Some((first, rest)) => {
+            path.split_first().is_some_and(|(piece, more)| wild(first, piece) && glob(rest, more))
+        }
+    }
+}
+
+fn wild(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern.split_first() {
+        None => text.is_empty(),
+        Some((b'*', rest)) => (0..=text.len()).any(|skip| wild(rest, &text[skip..])),
+        Some((b'?', rest)) => text.split_first().is_some_and(|(_, more)| wild(rest, more)),
+        Some((c, rest)) => text.split_first().is_some_and(|(d, more)| c == d && wild(rest, more)),
+    }
+}
