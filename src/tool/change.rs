@@ -50,7 +50,7 @@ pub struct Change {
     pub before: Option<Before>,
     /// Its bytes after; none: it is removed.
     pub after: Option<Vec<u8>>,
-    /// Permission bits of a file that is new here (moved from elsewhere); none: the umask's.
+    /// Permission bits that it gets (moved from elsewhere); none: it keeps its own, a new one the umask's.
     pub mode: Option<u32>,
 }
 
@@ -230,7 +230,7 @@ fn prepare(change: &Change, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
             let _ = std::os::unix::fs::fchown(file.as_file(), Some(before.owner.0), Some(before.owner.1));
         }
     }
-    if let Some(mode) = change.before.as_ref().map(|before| before.mode).or(change.mode) {
+    if let Some(mode) = change.mode.or(change.before.as_ref().map(|before| before.mode)) {
         file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
     file.write_all(bytes)?;

@@ -155,7 +155,8 @@ const SEARCHED_LINES_MAX: usize = 100_000;
 /// Lines of one candidate shown.
 const CANDIDATE_LINES_MAX: usize = 12;
 
-fn clip(line: &[u8]) -> String {
+/// A line as it is shown in an error.
+pub fn clip(line: &[u8]) -> String {
     let text = shown(&line[..line.len().min(LINE_CHARS_MAX * 4)]);
     match text.char_indices().nth(LINE_CHARS_MAX) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -171,12 +172,19 @@ fn not_found(text: &[u8], old: &str) -> String {
     let lines: Vec<String> = text.split(|byte| *byte == b'\n').take(SEARCHED_LINES_MAX).map(clip).collect();
     let wanted: Vec<String> =
         old.trim_end_matches('\n').split('\n').map(|line| clip(line.as_bytes())).collect();
-    let found = candidates(&lines, &wanted);
-    if found.is_empty() {
-        message.push_str("; nothing in the file is like it. Read the file again");
-        return message;
+    match nearest(&lines, &wanted) {
+        Some(found) => message + ". " + &found,
+        None => message + "; nothing in the file is like it. Read the file again",
     }
-    message.push_str(". The nearest, with line numbers (which do not belong to the text):");
+}
+
+/// Words on where something like `wanted` stands.
+pub fn nearest(lines: &[String], wanted: &[String]) -> Option<String> {
+    let found = candidates(lines, wanted);
+    if found.is_empty() {
+        return None;
+    }
+    let mut message = "The nearest, with line numbers (which do not belong to the text):".to_owned();
     for (start, like) in found {
         let end = (start + wanted.len()).min(lines.len());
         if like >= 1.0 {
@@ -189,7 +197,7 @@ fn not_found(text: &[u8], old: &str) -> String {
             message.push_str("\n     …");
         }
     }
-    message
+    Some(message)
 }
 
 fn looks_numbered(old: &str) -> bool {

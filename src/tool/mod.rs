@@ -1,6 +1,7 @@
 //! The model's tools: one file each, behind one trait and one table with schema, permission class and
 //! output bounds.
 
+pub mod apply_patch;
 mod blocking;
 mod change;
 mod change_call;
@@ -9,6 +10,8 @@ pub mod edit;
 mod edit_text;
 mod input;
 mod kind;
+mod patch;
+mod patch_text;
 pub mod path;
 pub mod read;
 mod sink;

@@ -12,6 +12,11 @@ const LINKS_MAX: usize = 40;
 
 /// The absolute path that `written` means in `cwd`, every link resolved that exists. Blocking.
 pub fn resolve(cwd: &Path, written: &str) -> Result<PathBuf, String> {
+    real(&absolute(cwd, written)?)
+}
+
+/// The absolute path that `written` means in `cwd`, links and `..` as they are.
+pub fn absolute(cwd: &Path, written: &str) -> Result<PathBuf, String> {
     if written.trim().is_empty() {
         return Err("the path is empty; name a file".to_owned());
     }
@@ -25,7 +30,7 @@ pub fn resolve(cwd: &Path, written: &str) -> Result<PathBuf, String> {
         },
         Some(_) | None => PathBuf::from(written),
     };
-    real(&cwd.join(expanded))
+    Ok(cwd.join(expanded))
 }
 
 fn home() -> Option<PathBuf> {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use crate::law::output::{DEFAULT_LIMITS, Keep, OutputLimits, Truncation};
 use crate::tool::Tool;
+use crate::tool::apply_patch::ApplyPatchTool;
 use crate::tool::edit::EditTool;
 use crate::tool::read::ReadTool;
 use crate::tool::write::WriteTool;
 
 /// All tools, in a fixed order.
 pub fn all() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(ReadTool), Arc::new(WriteTool), Arc::new(EditTool)]
+    vec![Arc::new(ReadTool), Arc::new(WriteTool), Arc::new(EditTool), Arc::new(ApplyPatchTool)]
 }
 
 /// The tool of a name.

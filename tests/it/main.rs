@@ -1,2 +1,4 @@
 //! it
 mod tools_files;
+mod tools_patch;
+mod tools_place;
