@@ -7,6 +7,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::error::Error;
 use super::private;
@@ -16,6 +17,9 @@ use crate::law::lease::{self, Answer, Event, Holder};
 pub const LEASE: &str = "lease";
 /// Most bytes of a name.
 const NAME_MAX: u64 = 4096;
+/// How often a lock whose holder is not seen is looked at, and how long after each look.
+const LOOKS_MAX: u32 = 25;
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// A lease that this program holds. Dropping it gives it back.
 #[derive(Debug)]
@@ -37,12 +41,7 @@ impl Lease {
     /// Asks for the lease at this path.
     pub fn take(path: &Path) -> Result<Taking, Error> {
         let file = private::open_or_create(path)?;
-        let locked = match file.try_lock() {
-            Ok(()) => true,
-            Err(TryLockError::WouldBlock) => false,
-            Err(TryLockError::Error(e)) => return Err(Error::io("lock", path)(e)),
-        };
-        let text = name(&file).map_err(Error::io("read", path))?;
+        let (locked, text) = look(&file, path)?;
         let named = serde_json::from_str(&text).ok();
         let seen = match (locked, text.is_empty()) {
             (false, _) => lease::Lease::Held(named),
@@ -79,10 +78,38 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// Takes the name out; closing the file frees the lock. A name that cannot be taken out does no harm.
+    /// Takes the name out and frees the lock; by itself the lock would last as long as any process that is just
+    /// being started from this one. A name that cannot be taken out does no harm.
     fn drop(&mut self) {
         let _ = self.file.set_len(0);
+        let _ = self.file.unlock();
     }
+}
+
+/// Tries the lock and reads the name. A lock whose named holder is gone, or that names nobody yet, is looked at
+/// again for a moment: a process that its holder was just starting shares the lock until it runs its program,
+/// and an opener needs a moment to write its name. Only the lock decides, however long that takes.
+fn look(file: &File, path: &Path) -> Result<(bool, String), Error> {
+    let mut looks = 0;
+    loop {
+        let locked = match file.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Error(e)) => return Err(Error::io("lock", path)(e)),
+        };
+        let text = name(file).map_err(Error::io("read", path))?;
+        let alive = || serde_json::from_str(&text).ok().filter(seems_alive).is_some();
+        looks += 1;
+        if locked || looks >= LOOKS_MAX || alive() {
+            return Ok((locked, text));
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// Whether a holder's process is seen here. One of another boot or host cannot be seen, dead or alive.
+fn seems_alive(holder: &Holder) -> bool {
+    boot().is_some_and(|boot| boot == holder.boot) && start(holder.pid) == Some(holder.start)
 }
 
 fn name(mut file: &File) -> std::io::Result<String> {
@@ -97,8 +124,7 @@ fn name(mut file: &File) -> std::io::Result<String> {
 pub fn holder(path: &Path) -> Option<Holder> {
     let file = private::open(path).ok()?;
     let holder: Holder = serde_json::from_str(&name(&file).ok()?).ok()?;
-    let alive = holder.boot == boot()? && start(holder.pid) == Some(holder.start);
-    alive.then_some(holder)
+    seems_alive(&holder).then_some(holder)
 }
 
 /// This program, as a holder.

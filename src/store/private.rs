@@ -54,9 +54,10 @@ pub fn check_dir(path: &Path) -> Result<(), Error> {
     check(path, &meta, DIR_MODE)
 }
 
-/// Makes a new private file, open for reading and writing; an error if anything of that name is there.
+/// Makes a new private file, open for reading and appending; an error if anything of that name is there.
 pub fn create(path: &Path) -> Result<File, Error> {
-    options(true)
+    options(false)
+        .append(true)
         .create_new(true)
         .mode(FILE_MODE)
         .open(path)

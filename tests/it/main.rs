@@ -1,4 +1,7 @@
-//! it
+//! What uses several modules, real processes or the binary.
+
+mod again;
+mod journal;
 mod tools_files;
 mod tools_patch;
 mod tools_place;
