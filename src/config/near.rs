@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn a_slip_is_found_and_a_stranger_is_not() {
-        assert_eq!(nearest("modle", ["mode", "model", "mouse"]), Some("model"));
+        assert_eq!(nearest("themee", ["mode", "theme", "mouse"]), Some("theme"));
         assert_eq!(nearest("bananas", ["mode", "model", "mouse"]), None);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("abc", "abc"), 0);
