@@ -4,5 +4,9 @@
 
 pub mod args;
 pub mod config;
+pub mod doctor;
+pub mod export;
 pub mod host;
 pub mod out;
+pub mod rehearsal;
+pub mod sessions;

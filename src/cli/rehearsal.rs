@@ -1,0 +1,123 @@
+//! The rehearsal: a scripted model that drives the real program in a scratch copy of a small project.
+//!
+//! Here: the script and the sample, and the scratch copy, which is private and removed at the end. The
+//! script steers by what the tools really answer, so another sample would need another script.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The scripted model (`contracts`, "Scripted models").
+pub const SCRIPT: &str = include_str!("../../assets/rehearsal/script.json");
+/// How the script is called in titles and errors.
+pub const NAME: &str = "rehearsal";
+/// The message that begins it.
+pub const PROMPT: &str = "Some tests of this small project fail. Find out why, and mend it.";
+
+/// The sample project: name, text, permission bits.
+const SAMPLE: &[(&str, &str, u32)] = &[
+    ("README.md", include_str!("../../assets/rehearsal/project/README.md"), 0o600),
+    ("test", include_str!("../../assets/rehearsal/project/test"), 0o700),
+    ("wordcount", include_str!("../../assets/rehearsal/project/wordcount"), 0o700),
+];
+
+/// A scratch copy of the sample. Dropping it removes it.
+#[derive(Debug)]
+pub struct Scratch {
+    dir: tempfile::TempDir,
+    project: std::path::PathBuf,
+}
+
+impl Scratch {
+    /// Makes the copy under the directory for temporary files. `Err` says what failed and what to do.
+    pub fn make() -> Result<Self, String> {
+        Self::make_in(&std::env::temp_dir())
+    }
+
+    fn make_in(place: &Path) -> Result<Self, String> {
+        let said = |error: std::io::Error| {
+            let place = place.display();
+            format!(
+                "the rehearsal's scratch copy cannot be made in {place}: {error}; set TMPDIR to a directory that can be written"
+            )
+        };
+        // tempfile makes it 0700
+        let dir = tempfile::Builder::new().prefix("windlass-rehearsal-").tempdir_in(place).map_err(said)?;
+        let project = dir.path().join("wordcount");
+        std::fs::create_dir(&project).map_err(said)?;
+        for (name, text, mode) in SAMPLE {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(*mode)
+                .open(project.join(name))
+                .map_err(said)?;
+            file.write_all(text.as_bytes()).map_err(said)?;
+        }
+        Ok(Self { dir, project })
+    }
+
+    /// The project's directory: where the session works.
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// A state directory of its own, so that the rehearsal's session goes with it. Not made yet.
+    pub fn state_dir(&self) -> std::path::PathBuf {
+        self.dir.path().join("state")
+    }
+
+    /// Removes it now; `Err` says what stays.
+    pub fn remove(self) -> Result<(), String> {
+        let path = self.dir.path().to_path_buf();
+        self.dir
+            .close()
+            .map_err(|error| format!("the rehearsal's scratch copy {} stays: {error}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn tests_of(project: &Path) -> String {
+        let out = Command::new("sh").arg("./test").current_dir(project).output().unwrap();
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    #[test]
+    fn the_sample_fails_its_tests_until_the_scripts_edit_is_made() {
+        let tmp = tempfile::tempdir().unwrap();
+        let scratch = Scratch::make_in(tmp.path()).unwrap();
+        let before = tests_of(scratch.project());
+        let script: serde_json::Value = serde_json::from_str(SCRIPT).unwrap();
+        let turns = script["turns"].as_array().unwrap();
+        let expects = |text: &str| {
+            turns.iter().any(|turn| turn["expect"]["contains"].as_str().is_some_and(|e| text.contains(e)))
+        };
+        assert!(expects(&before), "{before}");
+        let edit = turns
+            .iter()
+            .flat_map(|turn| turn["calls"].as_array().into_iter().flatten())
+            .find(|call| call["tool"] == "edit")
+            .unwrap();
+        let path = scratch.project().join(edit["input"]["path"].as_str().unwrap());
+        let change = &edit["input"]["edits"][0];
+        let text = std::fs::read_to_string(&path).unwrap();
+        let old = change["old"].as_str().unwrap();
+        assert_eq!(text.matches(old).count(), 1, "the script's edit must fit the sample");
+        std::fs::write(&path, text.replace(old, change["new"].as_str().unwrap())).unwrap();
+        let after = tests_of(scratch.project());
+        assert!(expects(&after) && after != before, "{after}");
+        scratch.remove().unwrap();
+        assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_script_is_one_that_the_scripted_model_takes() {
+        crate::provider::scripted::Scripted::parse(NAME, SCRIPT).unwrap();
+        assert!(SCRIPT.contains("rehearsal") && PROMPT.contains("mend"));
+    }
+}
