@@ -3,9 +3,25 @@
 //! A wire is pure: it writes a request and decodes events. One function does the HTTP of all of them,
 //! one the retries. `scripted` is a provider like the others.
 
+mod anthropic;
+pub mod catalog;
 mod failure;
+mod gemini;
+mod http;
+mod json;
+mod live;
+mod openai_chat;
+mod openai_chat_decode;
+mod openai_responses;
+pub mod probe;
 pub mod scripted;
+pub mod sse;
+pub mod table;
 mod tries;
+pub mod wire;
+
+pub use http::Waits;
+pub use live::Live;
 
 use std::future::Future;
 use std::pin::Pin;
