@@ -8,6 +8,8 @@ mod change_call;
 mod diff;
 pub mod edit;
 mod edit_text;
+pub mod glob;
+pub mod grep;
 mod input;
 mod kind;
 mod patch;
@@ -16,6 +18,8 @@ pub mod path;
 pub mod read;
 mod sink;
 pub mod table;
+pub mod todo;
+mod walk;
 pub mod write;
 
 use std::future::Future;

@@ -134,10 +134,24 @@ fn near_names(path: &Path) -> Vec<(f64, PathBuf)> {
         .filter_map(Result::ok)
         .filter_map(|entry| {
             let other = entry.file_name();
-            let score = likeness(name, other.to_str()?);
+            let score = likeness(name, other.to_str()?).max(if same_letters(name, other.to_str()?) {
+                0.75
+            } else {
+                0.0
+            });
             (score >= 0.6).then(|| (score, entry.path()))
         })
         .collect()
+}
+
+/// Letters in another order, as in a slip of the fingers.
+fn same_letters(a: &str, b: &str) -> bool {
+    let sorted = |text: &str| {
+        let mut chars: Vec<char> = text.chars().collect();
+        chars.sort_unstable();
+        chars
+    };
+    a.len() == b.len() && sorted(a) == sorted(b)
 }
 
 /// Files of the same name elsewhere in the session's directory.

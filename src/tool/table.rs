@@ -8,12 +8,23 @@ use crate::law::output::{DEFAULT_LIMITS, Keep, OutputLimits, Truncation};
 use crate::tool::Tool;
 use crate::tool::apply_patch::ApplyPatchTool;
 use crate::tool::edit::EditTool;
+use crate::tool::glob::GlobTool;
+use crate::tool::grep::GrepTool;
 use crate::tool::read::ReadTool;
+use crate::tool::todo::TodoTool;
 use crate::tool::write::WriteTool;
 
 /// All tools, in a fixed order.
 pub fn all() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(ReadTool), Arc::new(WriteTool), Arc::new(EditTool), Arc::new(ApplyPatchTool)]
+    vec![
+        Arc::new(ReadTool),
+        Arc::new(WriteTool),
+        Arc::new(EditTool),
+        Arc::new(ApplyPatchTool),
+        Arc::new(GrepTool),
+        Arc::new(GlobTool),
+        Arc::new(TodoTool),
+    ]
 }
 
 /// The tool of a name.

@@ -5,3 +5,4 @@ mod journal;
 mod tools_files;
 mod tools_patch;
 mod tools_place;
+mod tools_search;
