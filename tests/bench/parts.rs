@@ -1,2 +1,3 @@
-//! b
+//! Benchmarks of parts; the whole program is measured from outside.
+
 fn main() {}

@@ -2,6 +2,7 @@
 
 mod again;
 mod journal;
+mod tidy;
 mod tools_files;
 mod tools_patch;
 mod tools_place;

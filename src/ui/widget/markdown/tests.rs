@@ -1,3 +1,5 @@
+//! Markdown as rows: goldens, and any chunking of a stream ends in the same rows.
+
 use proptest::prelude::*;
 
 use super::*;
