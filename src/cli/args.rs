@@ -18,13 +18,15 @@ keys.json (mode 0600). Settings: `windlass config show`. Something does not work
 Exit codes: 0 done; 1 the turn or the command failed; 2 usage (a bad flag, an unknown model, provider or
 session); 4 an approval was needed that nobody could give; 130 interrupted.";
 
-/// A full-screen terminal program for coding with a language model: see each running thing, stop any of
-/// it at once, decide by hand what comes back.
+/// A full-screen terminal program for coding with a language model.
+///
+/// See each running thing, stop any of it at once, decide by hand what comes back.
 #[derive(Debug, Parser)]
 #[command(
     name = "windlass",
     version,
     about,
+    long_about = None,
     after_help = AFTER_HELP,
     args_conflicts_with_subcommands = true,
     max_term_width = 100
@@ -53,9 +55,8 @@ pub struct Start {
     /// The model: provider/name, or scripted:FILE.
     #[arg(long, short, value_name = "MODEL")]
     pub model: Option<String>,
-    /// What is asked: ask before writes and commands, edits allows writes inside the directory, auto allows
-    /// all that no rule denies, plan only reads.
-    #[arg(long, value_name = "MODE", value_parser = mode_parser())]
+    /// What is asked: ask (writes, commands), edits (commands), auto (little), plan (only reads).
+    #[arg(long, value_name = "MODE", value_parser = mode_parser(), hide_possible_values = true)]
     pub approve: Option<Mode>,
     /// Go on with the newest session of the directory.
     #[arg(short = 'c', long = "continue", conflicts_with = "session")]
@@ -97,8 +98,8 @@ pub enum Verb {
         /// The model: provider/name, or scripted:FILE.
         #[arg(long, short, value_name = "MODEL")]
         model: Option<String>,
-        /// What is asked.
-        #[arg(long, value_name = "MODE", value_parser = mode_parser())]
+        /// What is asked: ask (writes, commands), edits (commands), auto (little), plan (only reads).
+        #[arg(long, value_name = "MODE", value_parser = mode_parser(), hide_possible_values = true)]
         approve: Option<Mode>,
     },
     /// List the sessions, newest first.

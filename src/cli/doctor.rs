@@ -60,7 +60,7 @@ pub fn run(loaded: &Loaded, dirs: &Dirs, servers: &[ServerInfo], more: &[String]
     let mut report = Report { text: String::new(), warnings: 0, failures: 0 };
     let version = env!("CARGO_PKG_VERSION");
     let _ =
-        writeln!(report.text, "windlass {version} on {} {}\n", std::env::consts::OS, std::env::consts::ARCH);
+        writeln!(report.text, "windlass {version} on {} {}", std::env::consts::OS, std::env::consts::ARCH);
     terminal(&mut report);
     directories(&mut report, dirs);
     settings(&mut report, loaded, more);

@@ -7,24 +7,27 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= bound)
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(distance, candidate)| (*distance, candidate.len().abs_diff(word.len())))
         .map(|(_, candidate)| candidate)
 }
 
-/// Edits (insert, remove, replace a character) from one word to the other.
+/// Edits (insert, remove or replace a character, exchange two neighbours) from one word to the other.
 fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for i in 0..from.len() {
+        let mut row = vec![i + 1];
+        for j in 0..to.len() {
+            let replaced = rows[i][j] + usize::from(from[i] != to[j]);
+            let mut least = replaced.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && from[i] == to[j - 1] && from[i - 1] == to[j] {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[to.len()]
+    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]
@@ -33,6 +36,7 @@ mod tests {
 
     #[test]
     fn a_slip_is_found_and_a_stranger_is_not() {
+        assert_eq!(nearest("modle", ["mode", "model", "mouse"]), Some("model"));
         assert_eq!(nearest("themee", ["mode", "theme", "mouse"]), Some("theme"));
         assert_eq!(nearest("bananas", ["mode", "model", "mouse"]), None);
         assert_eq!(distance("", "abc"), 3);

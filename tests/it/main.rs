@@ -1,6 +1,8 @@
 //! What uses several modules, real processes or the binary.
 
 mod again;
+mod cli;
+mod config;
 mod journal;
 mod tidy;
 mod tools_files;
