@@ -6,13 +6,31 @@
 //!
 //! Deliberately not here: the engine. The screen knows `api` and `link` only.
 
+/// Copying through the terminal.
+pub mod clipboard;
+/// How many colours the terminal shows.
+pub mod depth;
+/// Bytes of the terminal become events.
+pub mod input;
 /// JSON with comments, with lines.
 pub mod jsonc;
 /// What sits over the panes: approvals, pickers, help.
 pub mod overlay;
+/// When to draw.
+pub mod pace;
 /// The panes and their closed list.
 pub mod pane;
+/// The terminal's drawing style.
+mod pen;
+/// Signals in the screen's poll.
+mod signals;
+/// The guard of the terminal's modes.
+mod terminal;
 /// Styles by what they are for.
 pub mod theme;
+/// What wakes the screen.
+mod wake;
 /// Things drawn from plain arguments only.
 pub mod widget;
+/// A drawn buffer becomes bytes.
+pub mod writer;

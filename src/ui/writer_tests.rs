@@ -1,0 +1,137 @@
+//! The bytes of the writer, interpreted by a terminal, show the buffer.
+
+use super::*;
+use proptest::prelude::*;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+
+fn shows(parser: &vt100::Parser, buffer: &Buffer) -> Result<(), String> {
+    let screen = parser.screen();
+    for y in 0..buffer.area.height {
+        for (x, glyph) in glyphs(buffer, y, Depth::True).iter().enumerate() {
+            let cell = screen.cell(y, x as u16).ok_or("no cell")?;
+            if glyph.width == 0 {
+                if !cell.is_wide_continuation() {
+                    return Err(format!("{x},{y}: no second half"));
+                }
+                continue;
+            }
+            let text = if cell.has_contents() { cell.contents() } else { " " };
+            if text != glyph.text {
+                return Err(format!("{x},{y}: shows {text:?}, wanted {:?}", glyph.text));
+            }
+            let color = |c: vt100::Color| match c {
+                vt100::Color::Default => Color::Reset,
+                vt100::Color::Idx(n) => Color::Indexed(n),
+                vt100::Color::Rgb(r, g, b) => Color::Rgb(r, g, b),
+            };
+            let wanted = buffer[(x as u16, y)].style();
+            if Some(color(cell.bgcolor())) != wanted.bg {
+                return Err(format!("{x},{y}: ground {:?}, wanted {:?}", cell.bgcolor(), wanted.bg));
+            }
+            let seen = text != " ";
+            let modifier = wanted.add_modifier;
+            if seen
+                && (Some(color(cell.fgcolor())) != wanted.fg
+                    || cell.bold() != modifier.contains(Modifier::BOLD))
+            {
+                return Err(format!("{x},{y}: front {:?}, wanted {:?}", cell.fgcolor(), wanted.fg));
+            }
+            if cell.underline() != modifier.contains(Modifier::UNDERLINED)
+                || cell.inverse() != modifier.contains(Modifier::REVERSED)
+            {
+                return Err(format!("{x},{y}: marks differ"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn style(n: u8) -> Style {
+    let mut style = Style::new();
+    style = match n % 4 {
+        0 => style,
+        1 => style.bg(Color::Rgb(20, 22, 27)),
+        2 => style.fg(Color::Rgb(200, 10, 10)).bg(Color::Rgb(20, 22, 27)),
+        _ => style.fg(Color::Indexed(120)),
+    };
+    match n / 4 % 5 {
+        0 => style.add_modifier(Modifier::BOLD),
+        1 => style.add_modifier(Modifier::UNDERLINED),
+        2 => style.add_modifier(Modifier::REVERSED),
+        _ => style,
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Stroke {
+    x: u16,
+    y: u16,
+    text: String,
+    style: u8,
+}
+
+fn stroke() -> impl Strategy<Value = Stroke> {
+    let text = prop_oneof!["[a-z ]{1,12}", " {1,60}", "(日|本|é|x| ){1,8}", Just("e\u{301}x".to_owned())];
+    (0..60u16, 0..16u16, text, 0..40u8).prop_map(|(x, y, text, style)| Stroke { x, y, text, style })
+}
+
+fn apply(buffer: &mut Buffer, strokes: &[Stroke]) {
+    for s in strokes {
+        let (x, y) = (s.x % buffer.area.width, s.y % buffer.area.height);
+        buffer.set_stringn(x, y, &s.text, 99, style(s.style));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn the_terminal_shows_what_was_drawn(
+        width in 1..60u16,
+        height in 1..16u16,
+        frames in proptest::collection::vec(proptest::collection::vec(stroke(), 0..12), 1..6),
+        keep in any::<bool>(),
+    ) {
+        let mut writer = Writer::new(Depth::True, true);
+        let mut parser = vt100::Parser::new(height.try_into().expect("not 0"), width.try_into().expect("not 0"), 0);
+        parser.process(b"garbage\x1b[31mmore");
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        for strokes in &frames {
+            if !keep {
+                buffer.reset();
+            }
+            apply(&mut buffer, strokes);
+            let cursor = Some((width - 1, height - 1));
+            let bytes = writer.draw(&buffer, cursor).to_vec();
+            parser.process(&bytes);
+            if let Err(wrong) = shows(&parser, &buffer) {
+                return Err(TestCaseError::fail(format!("{wrong}\n{}", String::from_utf8_lossy(&bytes).escape_debug())));
+            }
+            prop_assert_eq!(parser.screen().cursor_position(), (height - 1, width - 1));
+            prop_assert!(writer.draw(&buffer, cursor).is_empty(), "nothing changed, and bytes came");
+        }
+    }
+}
+
+#[test]
+fn one_changed_cell_costs_a_few_bytes() {
+    let mut writer = Writer::new(Depth::True, true);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 40));
+    buffer.set_style(buffer.area, Style::new().bg(Color::Rgb(20, 22, 27)));
+    writer.draw(&buffer, Some((5, 38)));
+    buffer[(5, 38)].set_char('x');
+    let bytes = writer.draw(&buffer, Some((6, 38))).len();
+    assert!(bytes <= 36, "{bytes}");
+}
+
+#[test]
+fn a_steady_screen_never_clears() {
+    let mut writer = Writer::new(Depth::True, true);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 20, 5));
+    writer.draw(&buffer, None);
+    buffer.set_string(0, 0, "hello", Style::new());
+    let text = String::from_utf8_lossy(writer.draw(&buffer, None)).into_owned();
+    assert!(!text.contains("\x1b[2J"), "{text:?}");
+    assert!(text.starts_with("\x1b[?2026h") && text.ends_with("\x1b[?2026l"));
+}
