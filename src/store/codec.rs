@@ -233,7 +233,7 @@ pub fn encode_body(body: &EntryBody) -> Result<String, Error> {
         EntryBody::Unknown(body) => body.raw.get().to_owned(),
     };
     // A line break can only stand between the tokens of raw JSON: inside strings they are escaped.
-    if text.contains(['\n', '\r']) {
+    if text.contains('\n') || text.contains('\r') {
         text = text.replace(['\n', '\r'], " ");
     }
     Ok(text)

@@ -3,7 +3,7 @@
 //! Memory is bounded by the entries that are kept, not by what stands in the file: a line over the bound is
 //! passed over unread. Keeps `journal_survives_kill_at_any_byte` (the reading half).
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use super::blobs::Blobs;
 use super::codec::{self, Header, Record};
@@ -78,7 +78,14 @@ pub fn read(input: &mut impl BufRead, id: &SessionId, blobs: &Blobs) -> io::Resu
 /// Reads up to the next newline. Returns the length of the line and whether the newline came; past the bound
 /// the bytes are counted and dropped.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<(u64, bool)> {
-    let mut bytes = 0u64;
+    let mut bytes = input.by_ref().take(LINE_MAX as u64 + 1).read_until(b'\n', line)? as u64;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        return Ok((bytes - 1, true));
+    }
+    if bytes <= LINE_MAX as u64 {
+        return Ok((bytes, false));
+    }
     loop {
         let piece = match input.fill_buf() {
             Ok(piece) => piece,
@@ -90,9 +97,6 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<(u64, b
         }
         let end = piece.iter().position(|byte| *byte == b'\n');
         let take = end.unwrap_or(piece.len());
-        if line.len() + take <= LINE_MAX {
-            line.extend_from_slice(piece.get(..take).unwrap_or_default());
-        }
         bytes += take as u64;
         input.consume(take + usize::from(end.is_some()));
         if end.is_some() {

@@ -4,6 +4,8 @@ mod again;
 mod cli;
 mod config;
 mod journal;
+mod lease;
+mod private;
 mod tidy;
 mod tools_files;
 mod tools_patch;
