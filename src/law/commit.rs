@@ -134,3 +134,87 @@ pub fn step(state: Commit, event: Event) -> (Commit, Effect) {
         ) => (state, Effect::Ignore),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVENTS: [Event; 9] = [
+        Event::Begin { bytes: 3, sync: false },
+        Event::Begin { bytes: 3, sync: true },
+        Event::Wrote { bytes: 0 },
+        Event::Wrote { bytes: 2 },
+        Event::Wrote { bytes: 3 },
+        Event::Failed,
+        Event::Synced,
+        Event::Cut,
+        Event::CutFailed,
+    ];
+
+    /// The file as the events say it is: its length, and how much of it was told to be committed.
+    #[derive(Clone, Copy)]
+    struct File {
+        length: u64,
+        told: u64,
+    }
+
+    /// Every sequence of events up to a depth, also those that no disk would give.
+    fn explore(state: Commit, file: File, last: Effect, depth: u32) {
+        for event in EVENTS {
+            // What the disk does shows in the file only where it was asked for it.
+            let mut file = file;
+            match (last, event) {
+                (Effect::Write, Event::Wrote { bytes }) => file.length += bytes,
+                (Effect::Cut { to }, Event::Cut) => file.length = to,
+                _ => {}
+            }
+            let (next, effect) = step(state, event);
+            let place = format!("{state:?} {event:?} -> {next:?} {effect:?}");
+            match effect {
+                Effect::Done => {
+                    file.told += 3;
+                    assert_eq!((next.whole, file.length), (file.told, file.told), "{place}");
+                }
+                Effect::Refuse => assert!(next.ragged || file.length == file.told, "{place}"),
+                Effect::Write => {
+                    assert_eq!(file.length, file.told, "nothing is written behind a rest: {place}")
+                }
+                Effect::Cut { to } => assert_eq!(to, file.told, "{place}"),
+                Effect::Ignore => assert_eq!(state, next, "{place}"),
+                Effect::Sync => assert_eq!(file.length, file.told + 3, "{place}"),
+            }
+            assert_eq!(next.whole, file.told, "{place}");
+            if depth > 0 {
+                let asked = if effect == Effect::Ignore { last } else { effect };
+                // An answer that was not asked for leaves the asked one due.
+                explore(next, file, asked, depth - 1);
+            }
+        }
+    }
+
+    #[test]
+    fn commit_all_or_nothing() {
+        explore(Commit::at(0), File { length: 0, told: 0 }, Effect::Done, 5);
+    }
+
+    #[test]
+    fn after_a_failed_cut_the_next_commit_cuts_first() {
+        let mut state = Commit::at(10);
+        let mut effects = Vec::new();
+        for event in [
+            Event::Begin { bytes: 5, sync: false },
+            Event::Wrote { bytes: 2 },
+            Event::CutFailed,
+            Event::Begin { bytes: 4, sync: false },
+            Event::Cut,
+            Event::Wrote { bytes: 4 },
+        ] {
+            let (next, effect) = step(state, event);
+            state = next;
+            effects.push(effect);
+        }
+        let cut = Effect::Cut { to: 10 };
+        assert_eq!(effects, [Effect::Write, cut, Effect::Refuse, cut, Effect::Write, Effect::Done]);
+        assert_eq!(state, Commit::at(14));
+    }
+}

@@ -56,3 +56,44 @@ pub fn cwd(named: Option<&Path>, seen: Seen) -> Result<&Path, Refusal> {
         Seen::Closed => Err(Refusal::Closed(path.to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cwd_is_explicit() {
+        let here = Path::new("/p/ü");
+        for seen in [Seen::Directory, Seen::Other, Seen::Nothing, Seen::Closed] {
+            // What is seen never makes up for a name, and no answer is another place than the named one.
+            assert_eq!(cwd(None, seen), Err(Refusal::None));
+            assert_eq!(cwd(Some(Path::new("")), seen), Err(Refusal::None));
+            assert_eq!(cwd(Some(Path::new("p")), seen), Err(Refusal::Relative("p".into())));
+            assert_eq!(cwd(Some(here), seen).ok(), (seen == Seen::Directory).then_some(here));
+        }
+    }
+
+    #[test]
+    fn each_refusal_says_what_and_what_to_do() {
+        let said: Vec<String> = [
+            (None, Seen::Nothing),
+            (Some("p"), Seen::Directory),
+            (Some("/p"), Seen::Nothing),
+            (Some("/p"), Seen::Other),
+            (Some("/p"), Seen::Closed),
+        ]
+        .into_iter()
+        .map(|(named, seen)| cwd(named.map(Path::new), seen).unwrap_err().to_string())
+        .collect();
+        assert_eq!(
+            said,
+            [
+                "the session names no directory, so it cannot run; view or export it, and begin a new one with --cwd DIR",
+                "p is not an absolute path, so the session cannot run there; name the directory in full with --cwd",
+                "the session's directory /p is gone; put it back, or begin a new session elsewhere with --cwd DIR",
+                "/p is not a directory, so no session can run there; name a directory with --cwd DIR",
+                "the session's directory /p cannot be reached; see to the permissions of the directories above it",
+            ]
+        );
+    }
+}

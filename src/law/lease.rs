@@ -71,3 +71,49 @@ pub fn step(lease: Lease, event: Event) -> (Lease, Answer) {
         ) => (lease, Answer::Nothing),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(pid: u32) -> Holder {
+        Holder { pid, start: 7, boot: "b".into() }
+    }
+
+    /// Every sequence of events of two programs up to a depth, with what happened told beside.
+    fn explore(lease: &Lease, open_in: Option<u32>, died_with: Option<u32>, depth: u32) {
+        let events = [1, 2].into_iter().flat_map(|pid| {
+            [Event::Open(program(pid)), Event::Close(program(pid)), Event::Gone(program(pid))]
+        });
+        for event in events.chain([Event::Waited]) {
+            let (next, answer) = step(lease.clone(), event.clone());
+            let (mut open_in, mut died_with) = (open_in, died_with);
+            let place = format!("{lease:?} {event:?} -> {answer:?}");
+            match &event {
+                Event::Open(who) => match open_in {
+                    Some(pid) => assert_eq!(answer, Answer::Held(Some(program(pid))), "{place}"),
+                    None => {
+                        let wanted = died_with.map(program);
+                        let wanted = wanted.map_or(Answer::Yours, |before| Answer::Reclaimed(Some(before)));
+                        assert_eq!(answer, wanted, "{place}");
+                        (open_in, died_with) = (Some(who.pid), None);
+                    }
+                },
+                Event::Close(who) if open_in == Some(who.pid) => open_in = None,
+                Event::Gone(who) if open_in == Some(who.pid) => {
+                    (open_in, died_with) = (None, Some(who.pid));
+                }
+                Event::Close(_) | Event::Gone(_) => assert_eq!(&next, lease, "{place}"),
+                Event::Waited => assert_eq!(&next, lease, "time changes nothing: {place}"),
+            }
+            if depth > 0 {
+                explore(&next, open_in, died_with, depth - 1);
+            }
+        }
+    }
+
+    #[test]
+    fn lease_reclaims_only_the_dead() {
+        explore(&Lease::Free, None, None, 5);
+    }
+}

@@ -220,3 +220,40 @@ impl<'a> Fold<'a> {
         self.out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_over_the_bound_is_passed_over_and_what_follows_is_read() {
+        let mut journal = b"{\"type\":\"session\",\"id\":\"s\",\"v\":1,\"cwd\":\"/p\"}\n".to_vec();
+        let from = journal.len() as u64;
+        journal.extend(std::iter::repeat_n(b'x', LINE_MAX + 1));
+        journal.extend_from_slice(b"\n{\"type\":\"title\",\"title\":\"t\"}\n");
+        let whole = journal.len() as u64;
+        journal.extend(std::iter::repeat_n(b'y', LINE_MAX + 7));
+        let id = SessionId::new("s");
+        let read = read(&mut &journal[..], &id, &Blobs::at("/nowhere")).unwrap();
+        assert_eq!(read.title, "t");
+        assert_eq!(read.bad, [Stretch { from, bytes: LINE_MAX as u64 + 1 }]);
+        assert_eq!(read.torn, Some(Stretch { from: whole, bytes: LINE_MAX as u64 + 7 }));
+        assert_eq!((read.whole, read.reports.len()), (whole, 1));
+    }
+
+    #[test]
+    fn many_faults_are_counted_not_listed() {
+        let journal = "{\n".repeat(1000);
+        let read = read(&mut journal.as_bytes(), &SessionId::new("s"), &Blobs::at("/nowhere")).unwrap();
+        assert_eq!((read.bad.len(), read.reports.len()), (1000, REPORTS_MAX + 2), "{:?}", read.reports);
+        assert!(read.reports.contains(&"992 more lines could not be read".to_owned()));
+    }
+
+    #[test]
+    fn an_entry_whose_blob_is_gone_keeps_its_place() {
+        let line = "{\"id\":\"a\",\"parent\":null,\"type\":\"user\",\"body\":{\"role\":\"user\"},\"beside\":\"00\"}\n";
+        let read = read(&mut line.as_bytes(), &SessionId::new("s"), &Blobs::at("/nowhere")).unwrap();
+        assert_eq!(read.tree.entries.len(), 1);
+        assert!(read.reports[0].starts_with("the entry a (user) could not be read"), "{:?}", read.reports);
+    }
+}

@@ -138,3 +138,80 @@ impl Mint {
 fn number(id: &str, letter: char) -> u64 {
     id.strip_prefix(letter).and_then(|digits| digits.parse().ok()).filter(|n| *n < u64::MAX / 2).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::entry::{CallSettle, CallStatus, Notice};
+    use crate::base::Millis;
+
+    fn entry(id: &str, parent: Option<&str>, body: EntryBody) -> Entry {
+        Entry { id: EntryId::new(id), parent: parent.map(EntryId::new), at: Millis(0), body }
+    }
+
+    fn start(id: &str, call: &str) -> Entry {
+        let start = CallStart {
+            call: CallId::new(call),
+            wire_id: String::new(),
+            tool: "bash".into(),
+            input: serde_json::Value::Null,
+            spool: None,
+        };
+        entry(id, None, EntryBody::CallStart(start))
+    }
+
+    fn settle(id: &str, call: &str) -> Entry {
+        let settle = CallSettle {
+            call: CallId::new(call),
+            status: CallStatus::Ok,
+            output: String::new(),
+            kept: 0,
+            dropped: 0,
+            artifact: None,
+            images: Vec::new(),
+            details: crate::api::entry::Details::None,
+            warnings: Vec::new(),
+            touched: Vec::new(),
+            usage: None,
+            duration: Millis(0),
+        };
+        entry(id, None, EntryBody::CallSettle(settle))
+    }
+
+    #[test]
+    fn minted_ids_were_never_used() {
+        let mut mint = Mint::default();
+        for id in ["e7", "e07x", "x99", "e18446744073709551615", "é", "e3"] {
+            mint.saw(&start(id, if id == "e7" { "c41" } else { "other" }));
+        }
+        assert_eq!((mint.entry().as_str(), mint.entry().as_str()), ("e8", "e9"));
+        assert_eq!(mint.call().as_str(), "c42");
+    }
+
+    #[test]
+    fn calls_without_a_settle_are_told_in_order() {
+        let mut tree = Tree::default();
+        for entry in [start("1", "a"), start("2", "b"), settle("3", "a"), start("4", "c"), start("5", "a")] {
+            assert_eq!(tree.add(entry), Ok(None));
+        }
+        let calls: Vec<String> = tree.unsettled().iter().map(|open| open.start.call.to_string()).collect();
+        assert_eq!(calls, ["b", "c", "a"]);
+    }
+
+    #[test]
+    fn a_lost_parent_does_not_hide_what_came_before() {
+        let note = || {
+            let text = String::new();
+            EntryBody::Notice(Notice { level: crate::api::entry::Level::Info, text })
+        };
+        let mut tree = Tree::default();
+        tree.add(entry("a", None, note())).unwrap();
+        tree.add(entry("b", Some("a"), note())).unwrap();
+        assert!(tree.add(entry("d", Some("c"), note())).unwrap().unwrap().contains("follows c"));
+        let ids: Vec<String> =
+            tree.path(tree.head.as_ref()).iter().map(|entry| entry.id.to_string()).collect();
+        assert_eq!(ids, ["a", "b", "d"]);
+        assert!(tree.move_head(Some(EntryId::new("c"))).is_err());
+        assert!(tree.add(entry("a", None, note())).is_err());
+    }
+}
