@@ -120,7 +120,7 @@ fn a_call_that_did_not_settle_is_told() {
 }
 
 #[test]
-fn cwd_gone_refused_for_a_session_whose_directory_went() {
+fn cwd_gone_refused() {
     let place = place();
     let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
     let first = user(&mut session, None, "go");
