@@ -10,10 +10,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::api::entry::Touched;
+use crate::store::blobs::hash;
 use crate::tool::blocking::BlockingCall;
 use crate::tool::path;
 
@@ -98,20 +98,13 @@ impl Before {
     }
 }
 
-/// SHA-256 in hex.
-pub fn hash(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
-}
-
-/// An I/O error in words, without its number.
+/// An I/O error in the system's words, without its number and without the name of a temporary file.
 pub fn plain(error: &std::io::Error) -> String {
-    match error.raw_os_error() {
-        Some(code) => nix::errno::Errno::from_raw(code).desc().to_owned(),
-        None => error.to_string(),
+    match (error.raw_os_error(), error.kind()) {
+        (Some(code), _) => nix::errno::Errno::from_raw(code).desc().to_owned(),
+        (None, ErrorKind::Other) => error.to_string(),
+        // made by `tempfile` from a system's error, with a path that means nothing to a person
+        (None, kind) => kind.to_string(),
     }
 }
 
@@ -233,7 +226,7 @@ fn prepare(change: &Change, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     if let Some(mode) = change.mode.or(change.before.as_ref().map(|before| before.mode)) {
         file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
-    file.write_all(bytes)?;
+    file.as_file_mut().write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)
 }

@@ -216,7 +216,7 @@ fn page(
     let mut number = asked.offset;
     let mut line = Vec::new();
     while number - asked.offset < limit {
-        if number % 256 == 0 && call.cancelled() {
+        if number.is_multiple_of(256) && call.cancelled() {
             return Ok(sink.finish(CallStatus::Cancelled, |_| vec!["(cancelled)".to_owned()]));
         }
         line.clear();

@@ -3,11 +3,12 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::api::entry::CallStatus;
+use crate::base::chain;
 use crate::law::output::{Bounded, Kept, Truncation, render};
+use crate::store::private;
 use crate::tool::ToolEnd;
 use crate::tool::blocking::BlockingCall;
 
@@ -45,7 +46,7 @@ impl<'a> Sink<'a> {
         self.bounded.push(bytes);
         let Truncation::On(limits) = self.call.truncation else { return true };
         let written = match &mut self.artifact {
-            Some((_, file)) => file.write_all(bytes),
+            Some((_, file)) => file.write_all(bytes).map_err(|error| error.to_string()),
             None => {
                 self.pending.extend_from_slice(bytes);
                 if self.bounded.bytes() <= limits.bytes && self.bounded.lines() <= limits.lines {
@@ -53,15 +54,14 @@ impl<'a> Sink<'a> {
                 }
                 let pending = std::mem::take(&mut self.pending);
                 create(&self.call.call_dir).and_then(|(path, mut file)| {
-                    file.write_all(&pending)?;
+                    file.write_all(&pending).map_err(|error| error.to_string())?;
                     self.artifact = Some((path, file));
                     Ok(())
                 })
             }
         };
         if let Err(error) = written {
-            let dir = self.call.call_dir.display();
-            self.trouble = Some(format!("the whole output could not be kept in {dir}: {error}"));
+            self.trouble = Some(format!("the whole output could not be kept: {error}"));
         } else if self.bounded.bytes() >= self.call.spool_max {
             self.trouble =
                 Some(format!("stopped at the limit of {} bytes (output.spool_max)", self.call.spool_max));
@@ -89,10 +89,10 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Makes the call's directory (0700) and the artifact in it (0600), each private from its first moment.
-fn create(dir: &Path) -> std::io::Result<(PathBuf, File)> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+/// Makes the call's directory and the artifact in it, each private from its first moment.
+fn create(dir: &Path) -> Result<(PathBuf, File), String> {
+    private::dir_all(dir).map_err(|error| chain(&error))?;
     let path = dir.join(ARTIFACT);
-    let file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+    let file = private::create(&path).map_err(|error| chain(&error))?;
     Ok((path, file))
 }

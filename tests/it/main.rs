@@ -1,5 +1,7 @@
 //! What uses several modules, real processes or the binary.
 
+#![allow(clippy::unwrap_used)] // also in what tests share, which clippy does not take for a test
+
 mod again;
 mod cli;
 mod config;

@@ -208,3 +208,89 @@ fn edit_changes_only_what_it_names() {
     let error = place.error("edit", json!({"path": "n.txt", "edits": [{"old": "a", "new": "b"}]}));
     assert_eq!(error, "n.txt does not exist; did you mean m.txt?");
 }
+
+/// A write that the system cuts short, as a full disk does: here by a limit of the file size.
+#[test]
+fn a_full_disk_leaves_the_old_file_whole() {
+    let place = Place::new();
+    place.file("old.txt", "precious\n");
+    let before = place.tree();
+    // SIGXFSZ ignored: the write fails with an error, as with a full disk
+    let limited =
+        "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact tools_files::a_write_under_a_limit --ignored";
+    let output = std::process::Command::new("sh")
+        .args(["-c", limited])
+        .arg(std::env::current_exe().unwrap())
+        .env("WINDLASS_TEST_DIR", &place.cwd)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    assert_eq!(place.tree(), before);
+}
+
+#[test]
+#[ignore = "the other half of a_full_disk_leaves_the_old_file_whole, which runs it under a limit"]
+fn a_write_under_a_limit() {
+    let place = Place::at(std::env::var_os("WINDLASS_TEST_DIR").unwrap().into());
+    let large = "x".repeat(1 << 20);
+    for name in ["old.txt", "sub/new.txt"] {
+        let error = place.error("write", json!({"path": name, "content": large}));
+        assert_eq!(error, format!("{name} could not be written: File too large; nothing was changed"));
+    }
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: old.txt\n@@\n-precious\n+{large}\n*** Add File: a\n+a\n*** End Patch"
+    );
+    let error = place.error("apply_patch", json!({"patch": patch}));
+    assert!(error.ends_with("File too large; nothing was changed"), "{error}");
+}
+
+#[test]
+fn what_someone_saved_meanwhile_is_never_overwritten() {
+    struct Saves(std::path::PathBuf);
+    impl Blobs for Saves {
+        fn keep(&self, _: &[u8]) -> Result<String, String> {
+            // the person saves just when the call has read the file
+            std::fs::write(&self.0, "saved by hand, and longer\n").unwrap();
+            Ok("blob".to_owned())
+        }
+        fn load(&self, _: &str) -> Result<Vec<u8>, String> {
+            Err("none".to_owned())
+        }
+    }
+    let place = Place::new();
+    let file = place.file("a.txt", "one\n");
+    let mut context = place.context();
+    context.blobs = std::sync::Arc::new(Saves(file));
+    let tool = table::find("edit").unwrap();
+    let input = json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}]});
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let end = runtime.block_on(tool.run(&context, &input));
+    assert_eq!(end.output, "a.txt was changed by someone else meanwhile; read it again; nothing was changed");
+    assert_eq!(place.bytes("a.txt"), b"saved by hand, and longer\n");
+}
+
+#[test]
+fn a_blob_that_cannot_be_kept_stops_the_change() {
+    struct Full;
+    impl Blobs for Full {
+        fn keep(&self, _: &[u8]) -> Result<String, String> {
+            Err("no space left".to_owned())
+        }
+        fn load(&self, _: &str) -> Result<Vec<u8>, String> {
+            Err("none".to_owned())
+        }
+    }
+    let place = Place::new();
+    place.file("a.txt", "one\n");
+    let mut context = place.context();
+    context.blobs = std::sync::Arc::new(Full);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let input = json!({"path": "a.txt", "content": "two\n"});
+    let end = runtime.block_on(table::find("write").unwrap().run(&context, &input));
+    assert_eq!(
+        end.output,
+        "the earlier bytes of a.txt could not be kept (no space left); nothing was changed"
+    );
+    assert_eq!(place.bytes("a.txt"), b"one\n");
+}

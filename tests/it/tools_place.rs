@@ -37,7 +37,7 @@ impl Report for Silent {
 
 /// A project directory and what calls in it may use.
 pub struct Place {
-    _dir: tempfile::TempDir,
+    _dir: Option<tempfile::TempDir>,
     pub cwd: PathBuf,
     pub blobs: Arc<Memory>,
     pub truncation: Truncation,
@@ -49,8 +49,12 @@ impl Place {
         let dir = tempfile::tempdir().unwrap();
         let cwd = dir.path().canonicalize().unwrap().join("project");
         std::fs::create_dir(&cwd).unwrap();
+        Self { _dir: Some(dir), ..Self::at(cwd) }
+    }
+    /// A directory that is there and stays.
+    pub fn at(cwd: PathBuf) -> Self {
         Self {
-            _dir: dir,
+            _dir: None,
             cwd,
             blobs: Arc::default(),
             truncation: Truncation::On(DEFAULT_LIMITS),

@@ -55,7 +55,8 @@ fn grep_says_what_is_wrong_with_a_pattern_or_path() {
         json!({"pattern": "x", "context": -1}),
     ]
     .map(|input| place.error("grep", input));
-    insta::assert_snapshot!(errors.join("\n---\n"));
+    let cwd = place.cwd.display().to_string();
+    insta::assert_snapshot!(errors.join("\n---\n").replace(&cwd, "/project"));
 }
 
 #[test]
