@@ -1,14 +1,20 @@
 //! Parses, wires, runs, and gives the exit code. The only file that names every layer.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
+use windlass::api::event::ServerInfo;
 use windlass::base::chain;
 use windlass::cli::args::{Arguments, Verb};
 use windlass::cli::{config, doctor, export, out, sessions};
 use windlass::config::{Loaded, Sources, load};
+use windlass::provider::Waits;
+use windlass::provider::probe::{Found, USUAL, probe};
+use windlass::provider::table::{Endpoint, Table};
 use windlass::store::Dirs;
+use windlass::ui::theme;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -28,8 +34,15 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
     match &arguments.verb {
         Some(Verb::Sessions { json, cwd }) => sessions::run(dirs, cwd.as_deref(), *json),
         Some(Verb::Export { id, jsonl, .. }) => export::run(dirs, id, *jsonl),
-        Some(Verb::Doctor) => doctor::run(&loaded(dirs), dirs, &[], &[]),
-        Some(Verb::Config { action }) => config::run(*action, &loaded(dirs), dirs.config(), &[]),
+        Some(Verb::Doctor) => {
+            let loaded = loaded(dirs);
+            doctor::run(&loaded, dirs, &found(&loaded))
+        }
+        Some(Verb::Config { action }) => {
+            let loaded = loaded(dirs);
+            let (_, problems) = table(&loaded);
+            config::run(*action, &loaded, dirs.config(), &[problems, screen_problems(&loaded)].concat())
+        }
         Some(Verb::Exec { .. } | Verb::Resume { .. } | Verb::Completions { .. }) | None => {
             eprintln!("windlass: this build has no engine");
             1
@@ -46,4 +59,53 @@ fn loaded(dirs: &Dirs) -> Loaded {
         ..Sources::default()
     };
     load(&sources.with_process_environment())
+}
+
+/// The table of providers, and what is wrong with the settings of it.
+fn table(loaded: &Loaded) -> (Table, Vec<String>) {
+    let settings = &loaded.settings;
+    let waits = Waits { idle: Duration::from_millis(settings.idle_timeout_ms), ..Waits::default() };
+    let env = |name: &str| std::env::var(name).ok();
+    let (table, faults) = Table::new(&loaded.providers(), settings.models.clone(), &env, waits);
+    (table, faults.iter().map(|fault| chain(fault)).collect())
+}
+
+/// What is wrong in the user's themes.
+fn screen_problems(loaded: &Loaded) -> Vec<String> {
+    let own: Vec<(String, String)> =
+        loaded.themes.iter().map(|theme| (theme.file.display().to_string(), theme.text.clone())).collect();
+    let (themes, problems) = theme::all(&own);
+    let mut problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let name = &loaded.settings.theme;
+    if !themes.iter().any(|theme| theme.name == *name) {
+        let names: Vec<&str> = themes.iter().map(|theme| theme.name.as_str()).collect();
+        problems.push(format!("theme: there is no theme {name:?}; there are {}", names.join(", ")));
+    }
+    problems
+}
+
+/// What the doctor is told of models and the screen.
+fn found(loaded: &Loaded) -> doctor::Found {
+    let (table, mut problems) = table(loaded);
+    problems.extend(screen_problems(loaded));
+    let state = |endpoint: &Endpoint| doctor::ProviderState {
+        name: endpoint.name.clone(),
+        key_env: endpoint.key_env.clone(),
+        has_key: endpoint.key.is_some(),
+        usable: endpoint.usable(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let servers = runtime.map(|runtime| runtime.block_on(probe(&USUAL))).unwrap_or_default();
+    let server = |found: Found| ServerInfo {
+        kind: found.endpoint.name,
+        base_url: found.endpoint.base_url,
+        models: found.models,
+    };
+    let model = loaded.settings.model.as_deref();
+    doctor::Found {
+        providers: table.endpoints().iter().map(state).collect(),
+        servers: servers.into_iter().map(server).collect(),
+        problems,
+        model_problem: model.and_then(|model| table.make(model).err()).map(|error| chain(&error)),
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::ConfigAction;
 use crate::cli::out::print;
-use crate::config::{Loaded, keys, show};
+use crate::config::{Loaded, show};
 
 /// Runs it; the exit code. `more` are problems that only others can find (the keymap's, the themes').
 pub fn run(action: ConfigAction, loaded: &Loaded, config_dir: &std::path::Path, more: &[String]) -> u8 {
@@ -14,7 +14,6 @@ pub fn run(action: ConfigAction, loaded: &Loaded, config_dir: &std::path::Path, 
         ConfigAction::Schema => u8::from(!print(format!("{:#}\n", show::schema()).as_bytes())),
         ConfigAction::Check => {
             let mut problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
-            problems.extend(keys::load(config_dir).err().map(|problem| problem.to_string()));
             problems.extend(more.iter().cloned());
             for problem in &problems {
                 eprintln!("{problem}");

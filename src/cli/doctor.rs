@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::api::event::ServerInfo;
 use crate::base::chain;
 use crate::cli::out::print;
-use crate::config::{Loaded, keys};
+use crate::config::Loaded;
 use crate::store::{Dirs, private};
 
 /// How a thing stands.
@@ -54,17 +54,42 @@ impl Report {
     }
 }
 
-/// Checks everything; the exit code: 1 when something that is needed fails. `servers` are the model servers
-/// found on loopback, `more` problems that only others can find (the keymap's, the themes').
-pub fn run(loaded: &Loaded, dirs: &Dirs, servers: &[ServerInfo], more: &[String]) -> u8 {
+/// What other layers found, for `main` to fill in.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Every provider of the table.
+    pub providers: Vec<ProviderState>,
+    /// Model servers on loopback.
+    pub servers: Vec<ServerInfo>,
+    /// Problems of the keymap, the themes and the providers.
+    pub problems: Vec<String>,
+    /// Why the model that the settings choose cannot be used; none when it can, or none is chosen.
+    pub model_problem: Option<String>,
+}
+
+/// A provider.
+#[derive(Clone, Debug, Default)]
+pub struct ProviderState {
+    /// Its name.
+    pub name: String,
+    /// The variable that should hold its key; none: it needs none.
+    pub key_env: Option<String>,
+    /// Whether it has a key.
+    pub has_key: bool,
+    /// Whether it can be asked.
+    pub usable: bool,
+}
+
+/// Checks everything; the exit code: 1 when something that is needed fails.
+pub fn run(loaded: &Loaded, dirs: &Dirs, found: &Found) -> u8 {
     let mut report = Report { text: String::new(), warnings: 0, failures: 0 };
     let version = env!("CARGO_PKG_VERSION");
     let _ =
         writeln!(report.text, "windlass {version} on {} {}", std::env::consts::OS, std::env::consts::ARCH);
     terminal(&mut report);
     directories(&mut report, dirs);
-    settings(&mut report, loaded, more);
-    models(&mut report, loaded, dirs.config(), servers);
+    settings(&mut report, loaded, &found.problems);
+    models(&mut report, loaded, found);
     tools(&mut report);
     let _ = writeln!(
         report.text,
@@ -217,45 +242,32 @@ fn settings(report: &mut Report, loaded: &Loaded, more: &[String]) {
     }
 }
 
-fn models(report: &mut Report, loaded: &Loaded, config_dir: &Path, servers: &[ServerInfo]) {
+fn models(report: &mut Report, loaded: &Loaded, found: &Found) {
     report.group("Models");
-    let stored = keys::load(config_dir).unwrap_or_else(|problem| {
-        report.say(Mark::Warning, problem, "");
-        Default::default()
-    });
-    let mut wanted: Vec<(String, String)> =
-        [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY"), ("gemini", "GEMINI_API_KEY")]
-            .map(|(name, variable)| (name.to_string(), variable.to_string()))
-            .into();
-    for (name, provider) in &loaded.settings.providers {
-        match (&provider.key_env, wanted.iter_mut().find(|(known, _)| known == name)) {
-            (Some(variable), Some(known)) => known.1.clone_from(variable),
-            (Some(variable), None) => wanted.push((name.clone(), variable.clone())),
-            (None, _) => {}
+    for provider in &found.providers {
+        let name = &provider.name;
+        match &provider.key_env {
+            None => report.say(Mark::Good, format!("{name}: needs no key"), ""),
+            Some(env) if provider.has_key => {
+                let place = if variable(env).is_some() { env.as_str() } else { "keys.json" };
+                report.say(Mark::Good, format!("{name}: a key is in {place}"), "");
+            }
+            Some(env) => report.say(Mark::Note, format!("{name}: no key"), &format!("export {env}=…")),
         }
     }
-    let mut usable = loaded.settings.providers.values().any(|provider| provider.key_env.is_none());
-    for (name, env) in wanted {
-        let word = match (variable(&env), stored.contains_key(&name)) {
-            (Some(_), _) => format!("{name}: a key is in {env}"),
-            (None, true) => format!("{name}: a key is in keys.json"),
-            (None, false) => {
-                report.say(Mark::Note, format!("{name}: no key"), &format!("export {env}=…"));
-                continue;
-            }
-        };
-        usable = true;
-        report.say(Mark::Good, word, "");
-    }
-    for server in servers {
-        usable = true;
+    for server in &found.servers {
         let models = if server.models.is_empty() { "no model".into() } else { server.models.join(", ") };
         report.say(Mark::Good, format!("{} answers at {}: {models}", server.kind, server.base_url), "");
     }
-    if let Some(model) = &loaded.settings.model {
-        report.say(Mark::Note, format!("the settings choose {model}"), "");
+    match (&loaded.settings.model, &found.model_problem) {
+        (Some(model), None) => report.say(Mark::Good, format!("the settings choose {model}"), ""),
+        (Some(model), Some(why)) => {
+            let todo = "choose another one: `windlass --model …`, or `model` in settings.json";
+            report.say(Mark::Warning, format!("the settings choose {model}: {why}"), todo);
+        }
+        (None, _) => {}
     }
-    if !usable {
+    if found.servers.is_empty() && !found.providers.iter().any(|provider| provider.usable) {
         report.say(
             Mark::Warning,
             "no model can be used yet",
@@ -266,7 +278,7 @@ fn models(report: &mut Report, loaded: &Loaded, config_dir: &Path, servers: &[Se
 
 fn tools(report: &mut Report) {
     report.group("Tools");
-    match (found("bash"), found("sh")) {
+    match (which("bash"), which("sh")) {
         (Some(bash), _) => report.say(Mark::Good, format!("bash: {}", bash.display()), ""),
         (None, Some(sh)) => {
             report.say(Mark::Note, format!("no bash; commands run by {}", sh.display()), "install bash");
@@ -279,7 +291,7 @@ fn tools(report: &mut Report) {
         ("python3", Mark::Note, "install python3: the Python kernel will use it"),
     ];
     for (program, mark, todo) in others {
-        match found(program) {
+        match which(program) {
             Some(path) => report.say(Mark::Good, format!("{program}: {}", path.display()), ""),
             None => report.say(mark, format!("no {program}"), todo),
         }
@@ -288,7 +300,7 @@ fn tools(report: &mut Report) {
     let pager = variable("PAGER").unwrap_or_else(|| "less".into());
     for (what, command, name) in [("editor", editor, "EDITOR"), ("pager", pager, "PAGER")] {
         let program = command.split_whitespace().next().unwrap_or_default();
-        match found(program) {
+        match which(program) {
             Some(_) => report.say(Mark::Good, format!("{what}: {command}"), ""),
             None => {
                 report.say(Mark::Warning, format!("{what}: there is no {program}"), &format!("set ${name}"))
@@ -298,7 +310,7 @@ fn tools(report: &mut Report) {
 }
 
 /// Where a program is, as the shell would find it.
-fn found(program: &str) -> Option<PathBuf> {
+fn which(program: &str) -> Option<PathBuf> {
     let runs = |path: &Path| {
         std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
     };

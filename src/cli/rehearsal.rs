@@ -114,10 +114,4 @@ mod tests {
         scratch.remove().unwrap();
         assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
     }
-
-    #[test]
-    fn the_script_is_one_that_the_scripted_model_takes() {
-        crate::provider::scripted::Scripted::parse(NAME, SCRIPT).unwrap();
-        assert!(SCRIPT.contains("rehearsal") && PROMPT.contains("mend"));
-    }
 }

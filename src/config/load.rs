@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::api::access::Mode;
+use crate::api::command::Secret;
 use crate::api::event::CustomCommand;
+use crate::api::provider::ProviderSetting;
 use crate::config::extras::{self, NamedText};
+use crate::config::keys;
 use crate::config::problem::Problem;
 use crate::config::read::{expected, read};
-use crate::config::settings::Settings;
+use crate::config::settings::{BUILT_IN, Settings};
 use crate::config::table::{Kind, MODES, Scope};
 use crate::config::trust::Trust;
+use crate::law::access::rule as access;
 
 /// Where the settings are read from. Everything comes in from outside, so that tests can choose it.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +104,39 @@ pub struct Loaded {
     pub themes: Vec<NamedText>,
     /// The user's keymap, as text, with its file.
     pub keymap: Option<NamedText>,
+    /// Stored keys by provider.
+    pub keys: BTreeMap<String, Secret>,
+}
+
+impl Loaded {
+    /// The providers of the settings with their stored keys, for the table of providers.
+    pub fn providers(&self) -> BTreeMap<String, ProviderSetting> {
+        let mut providers = self.settings.providers.clone();
+        for (name, key) in &self.keys {
+            if providers.contains_key(name) || BUILT_IN.contains(&name.as_str()) {
+                let key = secrecy::SecretString::from(key.0.clone());
+                providers.entry(name.clone()).or_default().key = Some(key);
+            }
+        }
+        providers
+    }
+
+    /// The permission rules of the user and of a trusted project.
+    pub fn rules(&self) -> access::Rules {
+        let (user, project) = (&self.settings.user_rules, &self.settings.project_rules);
+        // what is no rule was left out, and told, when the file was read
+        let both = |user: &[String], project: &[String]| {
+            let of = |texts: &[String], scope| {
+                texts.iter().filter_map(|text| access::Rule::parse(text, scope).ok()).collect::<Vec<_>>()
+            };
+            [of(user, access::Scope::User), of(project, access::Scope::Project)].concat()
+        };
+        access::Rules {
+            allow: both(&user.allow, &project.allow),
+            deny: both(&user.deny, &project.deny),
+            ask: both(&user.ask, &project.ask),
+        }
+    }
 }
 
 /// The name of the settings file in both directories.
@@ -132,6 +169,10 @@ pub fn load(sources: &Sources) -> Loaded {
         loaded.origins.insert("mode", vec![Origin::Flag("--approve")]);
     }
     extras::read(&mut loaded, &sources.config_dir);
+    match keys::load(&sources.config_dir) {
+        Ok(keys) => loaded.keys = keys,
+        Err(problem) => loaded.problems.push(problem),
+    }
     loaded
 }
 

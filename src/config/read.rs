@@ -13,6 +13,7 @@ use crate::config::near::nearest;
 use crate::config::problem::Problem;
 use crate::config::settings::BUILT_IN;
 use crate::config::table::{Given, Kind, ROWS, Row};
+use crate::law::access::rule::{Rule, Scope};
 
 /// What a file holds: the values that fit, in order, and the problems.
 #[derive(Default)]
@@ -150,7 +151,10 @@ impl Reading<'_> {
                 let mut texts = Vec::new();
                 for (at, element) in array.elements.iter().enumerate() {
                     match element {
-                        Value::StringLit(lit) => texts.push(lit.value.to_string()),
+                        Value::StringLit(lit) => match Rule::parse(&lit.value, Scope::User) {
+                            Ok(rule) => texts.push(rule.text),
+                            Err(why) => self.problem(lit.range.start, &format!("{key}[{at}]"), why),
+                        },
                         other => self.problem(
                             other.range().start,
                             &format!("{key}[{at}]"),

@@ -7,13 +7,15 @@ use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use crate::config::load::{SETTINGS_FILE, text_of};
 use crate::config::private;
 use crate::config::read::options;
+use crate::law::access::rule::{Rule, Scope};
 
 /// Adds `rule` to `permissions.allow` of the user's settings file, which is made if it is not there. A
 /// rule that is there already is not added again. `Err` says why not. Blocking.
 pub fn allow_always(config_dir: &Path, rule: &str) -> Result<(), String> {
+    let rule = Rule::parse(rule, Scope::User)?.text;
     let file = config_dir.join(SETTINGS_FILE);
     let text = text_of(&file).map_err(|problem| problem.to_string())?.unwrap_or_default();
-    let changed = with_rule(&text, rule).map_err(|why| format!("{}: {why}", file.display()))?;
+    let changed = with_rule(&text, &rule).map_err(|why| format!("{}: {why}", file.display()))?;
     match changed {
         Some(changed) => private::replace_keeping_mode(&file, changed.as_bytes()),
         None => Ok(()),

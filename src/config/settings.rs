@@ -43,8 +43,8 @@ pub struct Settings {
     pub reduced_motion: bool,
 }
 
-/// Providers that are there without a setting.
-pub const BUILT_IN: &[&str] = &["anthropic", "openai", "gemini"];
+/// Providers that are there without a setting; a test holds them equal to the table of providers.
+pub const BUILT_IN: &[&str] = &["anthropic", "openai", "gemini", "deepseek", "openrouter", "qwen"];
 
 /// Permission rules of one scope, as written (`bash(cargo test:*)`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

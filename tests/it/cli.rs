@@ -212,3 +212,22 @@ fn sessions_are_listed_and_exported() {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
     }
 }
+
+#[test]
+fn the_rehearsals_script_is_one_that_the_scripted_model_takes() {
+    use windlass::cli::rehearsal::{NAME, PROMPT, SCRIPT};
+    windlass::provider::scripted::Scripted::parse(NAME, SCRIPT).unwrap();
+    let script: serde_json::Value = serde_json::from_str(SCRIPT).unwrap();
+    assert!(PROMPT.contains(script["turns"][0]["expect"]["contains"].as_str().unwrap()));
+}
+
+#[test]
+fn doctor_says_why_a_chosen_model_cannot_be_used() {
+    let home = Home::new();
+    home.settings(r#"{"model": "nobody/nothing", "theme": "sea"}"#);
+    let ran = home.run(&["doctor"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.out.contains("there is no provider \"nobody\""), "{}", ran.out);
+    assert!(ran.out.contains("there is no theme \"sea\""), "{}", ran.out);
+    assert_eq!(home.run(&["config", "check"]).code, Some(2));
+}
