@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
@@ -117,15 +117,18 @@ fn work(queue: &Receiver<Job>, done: &Mutex<Vec<Coloured>>, wake: &Wake) {
     }
 }
 
+/// The grammars, loaded once for the process: 5 MB that a program without code never pays.
+static GRAMMARS: OnceLock<SyntaxSet> = OnceLock::new();
+
 struct Painter {
-    grammars: SyntaxSet,
+    grammars: &'static SyntaxSet,
     roles: Vec<(Scope, Role)>,
 }
 
 impl Painter {
     fn load() -> Self {
         let roles = ROLES.iter().filter_map(|(name, role)| Some((Scope::new(name).ok()?, *role))).collect();
-        Self { grammars: two_face::syntax::extra_newlines(), roles }
+        Self { grammars: GRAMMARS.get_or_init(two_face::syntax::extra_newlines), roles }
     }
     fn begin(&self, id: CodeId, lang: &str) -> Option<Open> {
         let lang = match lang.to_ascii_lowercase().as_str() {
@@ -175,7 +178,7 @@ impl Painter {
     fn line(&self, mut line: String, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Runs> {
         let len = line.len();
         line.push('\n');
-        let ops = state.parse_line(&line, &self.grammars).ok()?;
+        let ops = state.parse_line(&line, self.grammars).ok()?;
         let mut runs: Vec<(u32, Role)> = Vec::new();
         let mut from = 0;
         for (at, op) in ops.iter().map(|(at, op)| (*at, Some(op))).chain([(len, None)]) {

@@ -2,20 +2,57 @@
 //!
 //! `sync` takes what is new from one moment of the record, `update` changes the state by a message,
 //! `view` draws. Nothing here reads a clock or waits.
+//!
+//! In reading order: `item` (what it is made of), `sync`, `lay` (rows of one block, kept in `cache`),
+//! `view`, `update`, `search`, `source` (text for copies and the pager), `colours`. A place is a block
+//! and what stands in it, never a number of rows, so that what is far away is never laid out.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+mod cache;
+mod colours;
+mod item;
+mod lay;
+mod search;
+mod source;
+mod sync;
+mod update;
+mod view;
 
-use crate::api::board::Record;
 use crate::api::command::Query;
 use crate::api::event::Reply;
-use crate::base::Millis;
-use crate::ui::theme::Theme;
+use crate::base::CallId;
+use crate::ui::widget::scroll::Scroll;
+
+pub use update::update;
+pub use view::view;
 
 /// What the pane remembers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct State {
-    entries: usize,
+    items: Vec<item::Item>,
+    last_id: u64,
+    /// Entries taken of the record's path, in this epoch.
+    seen: usize,
+    epoch: u64,
+    revision: u64,
+    /// Where the items of the answer that streams in begin.
+    live_from: usize,
+    live_number: u64,
+    /// The answer whose items became committed ones.
+    live_committed: u64,
+    board_revision: u64,
+    /// Calls without a settle, and their items.
+    running: Vec<(CallId, u64)>,
+    cache: cache::Cache,
+    colours: colours::Colours,
+    scroll: Scroll,
+    /// Something came while the view was scrolled up.
+    unseen: bool,
+    selected: Option<u64>,
+    all: Option<bool>,
+    search: search::Search,
+    /// Rows and gutter of the view as last drawn.
+    height: usize,
+    gutter: u16,
 }
 
 /// What can happen to the pane.
@@ -86,36 +123,61 @@ pub enum Out {
 impl State {
     /// A new one. `wake` makes the screen draw again when background work (colouring) has ended.
     pub fn new(wake: crate::link::Wake) -> Self {
-        let _ = wake;
-        Self::default()
-    }
-    /// Takes what is new; whether anything changed that is drawn here.
-    pub fn sync(&mut self, record: &Record) -> bool {
-        let changed = record.path.len() != self.entries;
-        self.entries = record.path.len();
-        changed
+        Self {
+            items: Vec::new(),
+            last_id: 0,
+            seen: 0,
+            epoch: 0,
+            revision: 0,
+            live_from: 0,
+            live_number: 0,
+            live_committed: 0,
+            board_revision: u64::MAX,
+            running: Vec::new(),
+            cache: cache::Cache::default(),
+            colours: colours::Colours::new(wake),
+            scroll: Scroll::Follow,
+            unseen: false,
+            selected: None,
+            all: None,
+            search: search::Search::default(),
+            height: 24,
+            gutter: 0,
+        }
     }
     /// Whether something that is drawn here moves by itself (a spinner, an elapsed time).
     pub fn animates(&self) -> bool {
-        false
+        !self.running.is_empty()
     }
-    /// How many hits the search has and which one is current (from 1), while one is on.
-    pub fn hits(&self) -> Option<(usize, usize)> {
-        None
-    }
-    /// The whole transcript as plain text, for the pager.
-    pub fn transcript(&self) -> String {
-        String::new()
+    /// Takes the colours that have come; whether any did.
+    fn take_colours(&mut self) -> bool {
+        let come = self.colours.take();
+        for ((id, first), lines) in &come {
+            let Some(item) = self.items.iter().rev().find(|item| item.id == *id) else { continue };
+            let item::Body::Prose { doc, head, .. } = &item.body else { continue };
+            let shift = usize::from(head.is_some());
+            let blocks = doc.blocks().iter().enumerate().skip(*first as usize);
+            for (index, block) in blocks {
+                let crate::ui::widget::markdown::Kind::Code { first: of, line, .. } = block.kind else {
+                    break;
+                };
+                if of != *first || line >= lines.end.max(1) {
+                    break;
+                }
+                if line + block.lines.len() as u32 >= lines.start {
+                    self.cache.forget_block(*id, index + shift);
+                }
+            }
+        }
+        !come.is_empty()
     }
 }
 
-/// Changes the state by a message.
-pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
-    let _ = (state, msg, now);
-    Vec::new()
+impl Default for State {
+    fn default() -> Self {
+        Self::new(std::sync::Arc::new(|| ()))
+    }
 }
 
-/// Draws the pane's content into `area` (the frame around it is the caller's).
-pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) {
-    let _ = (state, area, buf, theme, now);
-}
+#[cfg(test)]
+mod tests;

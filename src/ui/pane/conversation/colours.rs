@@ -1,0 +1,100 @@
+//! The colours of code blocks: asked for when a block is drawn, kept while it is near.
+
+use std::collections::HashMap;
+
+use super::item::{Body, Item};
+use crate::link::Wake;
+use crate::ui::widget::highlight::{BLOCK_LINES, CodeId, Coloured, Highlighter, JOB_LINES, Runs};
+use crate::ui::widget::markdown::Kind;
+use crate::ui::widget::row::Role;
+
+/// Coloured lines kept before those of blocks far away go.
+const LINES_MAX: usize = 20_000;
+/// Jobs asked for at one time for one block.
+const JOBS_AT_ONCE: usize = 4;
+
+#[derive(Debug, Default)]
+struct Block {
+    lines: Vec<Runs>,
+    asked: u32,
+    stopped: bool,
+    used: u64,
+}
+
+/// Colours by block.
+#[derive(Debug)]
+pub(super) struct Colours {
+    highlighter: Highlighter,
+    blocks: HashMap<CodeId, Block>,
+    frame: u64,
+}
+
+impl Colours {
+    pub fn new(wake: Wake) -> Self {
+        Self { highlighter: Highlighter::new(wake), blocks: HashMap::new(), frame: 0 }
+    }
+    /// Forgets all, as for another branch.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+    }
+    /// The colours of a line, if they are known.
+    pub fn line(&self, id: CodeId, line: u32) -> Option<&[(u32, Role)]> {
+        self.blocks.get(&id)?.lines.get(line as usize).map(|runs| &**runs)
+    }
+    /// Takes what has come; for each, the item, the first block, and the lines.
+    pub fn take(&mut self) -> Vec<(CodeId, std::ops::Range<u32>)> {
+        let mut out = Vec::new();
+        for Coloured { id, from, lines, stopped } in self.highlighter.take() {
+            let Some(block) = self.blocks.get_mut(&id) else { continue };
+            if block.lines.len() as u32 != from {
+                continue;
+            }
+            let to = from + lines.len() as u32;
+            block.lines.extend(lines);
+            block.stopped |= stopped;
+            out.push((id, from..to));
+        }
+        out
+    }
+    /// A block of code is drawn: asks for the colours of its lines up to its end.
+    pub fn want(&mut self, item: &Item, block: usize) {
+        let Body::Prose { source, doc, head } = &item.body else { return };
+        let Some(block) = block.checked_sub(usize::from(head.is_some())) else { return };
+        let Some(of) = doc.blocks().get(block) else { return };
+        let Kind::Code { lang, first, .. } = of.kind else { return };
+        let text = source.text();
+        let Some(lang) = text.get(lang.0 as usize..lang.1 as usize).filter(|lang| !lang.is_empty()) else {
+            return;
+        };
+        let Some(begin) = doc.blocks().get(first as usize).map(|block| block.lines.start) else { return };
+        let known = self.blocks.entry((item.id, first)).or_default();
+        known.used = self.frame;
+        let mut end = (of.lines.end - begin).min(BLOCK_LINES);
+        // the last line of an open block may still grow
+        if !doc.finished() && block >= doc.settled() && end > known.asked {
+            let last = doc.line(text, begin + end - 1);
+            let until = last.as_ptr() as usize - text.as_ptr() as usize + last.len();
+            end -= u32::from(until >= doc.whole());
+        }
+        for _ in 0..JOBS_AT_ONCE {
+            if known.stopped || known.asked >= end {
+                break;
+            }
+            let to = end.min(known.asked + JOB_LINES as u32);
+            let lines = (known.asked..to).map(|line| doc.line(text, begin + line).to_owned()).collect();
+            if !self.highlighter.ask((item.id, first), lang, known.asked, lines) {
+                break;
+            }
+            known.asked = to;
+        }
+    }
+    /// A frame was drawn: the colours of what is far away go when there are too many.
+    pub fn drawn(&mut self) {
+        let lines: usize = self.blocks.values().map(|block| block.lines.len()).sum();
+        if lines > LINES_MAX {
+            let now = self.frame;
+            self.blocks.retain(|_, block| block.used >= now);
+        }
+        self.frame += 1;
+    }
+}

@@ -1,0 +1,117 @@
+//! The source text of items: for copies, the search and the transcript. No wraps, no gutters.
+
+use std::borrow::Cow;
+
+use super::State;
+use super::item::{Body, Call, Head, Item, Source};
+use crate::api::entry::{Details, EntryBody, TodoItem, TodoState};
+
+/// What is copied of an item: its source.
+pub(super) fn copied(item: &Item) -> Cow<'_, str> {
+    match &item.body {
+        Body::User { entry, .. } => match &entry.body {
+            EntryBody::User(message) => Cow::Borrowed(message.text.as_str()),
+            _ => Cow::Borrowed(""),
+        },
+        Body::Prose { source, .. } => Cow::Borrowed(source.text()),
+        Body::Call(call) => called(call),
+        Body::Words { text, .. } => Cow::Borrowed(text.as_str()),
+    }
+}
+
+fn called(call: &Call) -> Cow<'_, str> {
+    match call.settled().map(|settle| &settle.details) {
+        Some(Details::Todo { items }) => Cow::Owned(todo(items)),
+        Some(Details::None | Details::Diff { .. } | Details::Command { .. }) => Cow::Borrowed(call.shown()),
+        None if call.shown().is_empty() => Cow::Borrowed(call.command().unwrap_or(&call.title)),
+        None => Cow::Borrowed(call.shown()),
+    }
+}
+
+fn todo(items: &[TodoItem]) -> String {
+    let line = |item: &TodoItem| {
+        let mark = match item.state {
+            TodoState::Open => "[ ]",
+            TodoState::Active => "[>]",
+            TodoState::Done => "[x]",
+        };
+        format!("{mark} {}\n", item.text)
+    };
+    items.iter().map(line).collect()
+}
+
+/// The texts of an item that a search looks into, in the order they are drawn.
+pub(super) fn searched(item: &Item) -> Vec<Cow<'_, str>> {
+    match &item.body {
+        Body::Call(call) => {
+            let head = Cow::Owned(format!("{} {}", call.tool, call.title));
+            let command = call.command().map(Cow::Borrowed);
+            [Some(head), command, Some(called(call))].into_iter().flatten().collect()
+        }
+        Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => vec![copied(item)],
+    }
+}
+
+impl State {
+    /// The source of the selected item; without one, of the last answer.
+    pub(super) fn copy(&self) -> Option<String> {
+        if let Some(id) = self.selected {
+            return self.items.iter().find(|item| item.id == id).map(|item| copied(item).into_owned());
+        }
+        let last = self.items.iter().rposition(|item| matches!(item.body, Body::Prose { head: None, .. }))?;
+        match &self.items[last].body {
+            Body::Prose { source: Source::Block(entry, _), .. } => match &entry.body {
+                EntryBody::Answer(answer) => Some(answer.text()),
+                _ => None,
+            },
+            Body::Prose { .. } | Body::User { .. } | Body::Call(_) | Body::Words { .. } => {
+                Some(copied(&self.items[last]).into_owned())
+            }
+        }
+    }
+    /// The whole transcript as plain text, for the pager.
+    pub fn transcript(&self) -> String {
+        let mut out = String::new();
+        for item in &self.items {
+            if item.gap {
+                out.push('\n');
+            }
+            match &item.body {
+                Body::User { .. } => {
+                    for (index, line) in copied(item).lines().enumerate() {
+                        out.push_str(if index == 0 { "❯ " } else { "  " });
+                        out.push_str(line);
+                        out.push('\n');
+                    }
+                }
+                Body::Prose { source, head, .. } => {
+                    match head {
+                        Some(Head::Thinking) => out.push_str("[thinking]\n"),
+                        Some(Head::Compaction(..)) => out.push_str("[older messages were summarised]\n"),
+                        None => {}
+                    }
+                    push_lines(&mut out, source.text());
+                }
+                Body::Call(call) => {
+                    let status = call.settled().map_or("running", |settle| settle.status.word());
+                    let what = call.command().unwrap_or(&call.title);
+                    out.push_str(&format!("[{} · {status}] {what}\n", call.tool));
+                    push_lines(&mut out, &called(call));
+                    if let Some(path) = call.settled().and_then(|settle| settle.artifact.as_ref()) {
+                        out.push_str(&format!("[all of it: {}]\n", path.display()));
+                    }
+                }
+                Body::Words { text, .. } => push_lines(&mut out, text),
+            }
+        }
+        out
+    }
+}
+
+/// Adds a text and the newline that it may lack.
+fn push_lines(out: &mut String, text: &str) {
+    out.push_str(text);
+    if !text.is_empty() && !text.ends_with('\n') {
+        out.push('\n');
+    }
+}

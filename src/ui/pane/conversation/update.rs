@@ -1,0 +1,129 @@
+//! What happens to the conversation by a message.
+
+use super::item::{Body, Item};
+use super::{Msg, Out, State};
+use crate::base::Millis;
+use crate::ui::widget::scroll::{Layout, Scroll, Spot};
+
+/// Changes the state by a message.
+pub fn update(state: &mut State, msg: Msg, _now: Millis) -> Vec<Out> {
+    match msg {
+        Msg::Lines(rows) => state.scroll_by(i64::from(rows)),
+        Msg::Pages(pages) => state.scroll_by(i64::from(pages) * state.height.saturating_sub(1).max(1) as i64),
+        Msg::Top => {
+            let height = state.height;
+            let mut scroll = state.scroll;
+            scroll.to(&mut state.lay(), height, Spot::default());
+            state.scroll = scroll;
+        }
+        Msg::Bottom => {
+            state.scroll = Scroll::Follow;
+            state.unseen = false;
+        }
+        Msg::Next => state.select(true, |_| true),
+        Msg::Previous => state.select(false, |_| true),
+        Msg::NextUser => state.select(true, |item| matches!(item.body, Body::User { .. })),
+        Msg::PreviousUser => state.select(false, |item| matches!(item.body, Body::User { .. })),
+        Msg::NextError => state.select(true, Item::failed),
+        Msg::Deselect => state.selected = None,
+        Msg::Toggle => state.toggle(),
+        Msg::ToggleAll => state.toggle_all(),
+        Msg::Search(query) => state.search(query),
+        Msg::SearchNext => state.search_step(true),
+        Msg::SearchPrevious => state.search_step(false),
+        Msg::Copy => return state.copy().map(Out::Copy).into_iter().collect(),
+        Msg::Click { column: _, row } => state.click(usize::from(row)),
+        Msg::Answered { .. } => {}
+    }
+    Vec::new()
+}
+
+impl State {
+    /// Whether the view goes with the end.
+    pub(super) fn follows(&self) -> bool {
+        self.scroll == Scroll::Follow
+    }
+    fn scroll_by(&mut self, rows: i64) {
+        let height = self.height;
+        let mut scroll = self.scroll;
+        scroll.by(&mut self.lay(), height, rows);
+        self.scroll = scroll;
+        if self.follows() {
+            self.unseen = false;
+        }
+    }
+    fn selected_index(&self) -> Option<usize> {
+        let id = self.selected?;
+        self.items.iter().rposition(|item| item.id == id)
+    }
+    /// Selects the nearest item that is drawn and wanted; forward goes on at the beginning.
+    fn select(&mut self, forward: bool, wanted: impl Fn(&Item) -> bool) {
+        let count = self.items.len();
+        if count == 0 {
+            return;
+        }
+        let from = match self.selected_index() {
+            Some(index) => index,
+            // nothing is selected: the first in view, or the last of all
+            None if forward && !self.follows() => {
+                let (height, scroll) = (self.height, self.scroll);
+                (scroll.top(&mut self.lay(), height).item + count - 1) % count
+            }
+            None if forward => count - 1,
+            None => 0,
+        };
+        for step in 1..=count {
+            let index = if forward { (from + step) % count } else { (from + count - step) % count };
+            if wanted(&self.items[index]) && self.rows_of_head(index) > 0 {
+                self.selected = Some(self.items[index].id);
+                return self.show(index);
+            }
+        }
+    }
+    fn rows_of_head(&mut self, index: usize) -> usize {
+        let mut lay = self.lay();
+        if lay.blocks(index) == 0 { 0 } else { lay.height(index, 0) }
+    }
+    fn show(&mut self, index: usize) {
+        let rows = self.rows_of_head(index);
+        let height = self.height;
+        let mut scroll = self.scroll;
+        let spot = Spot { item: index, block: 0, row: rows.saturating_sub(1) };
+        scroll.show(&mut self.lay(), height, spot);
+        self.scroll = scroll;
+    }
+    fn toggle(&mut self) {
+        let index = self.selected_index().or_else(|| self.items.iter().rposition(Item::folds));
+        if let Some(index) = index {
+            self.flip(index);
+        }
+    }
+    fn flip(&mut self, index: usize) {
+        if !self.items[index].folds() {
+            return;
+        }
+        let open = self.lay().open(index);
+        let item = &mut self.items[index];
+        item.open = Some(!open);
+        let id = item.id;
+        self.cache.forget(id);
+        self.show(index);
+    }
+    fn toggle_all(&mut self) {
+        self.all = Some(!self.all.unwrap_or(false));
+        self.items.iter_mut().for_each(|item| item.open = None);
+        self.cache.clear();
+        if let Some(index) = self.selected_index() {
+            self.show(index);
+        }
+    }
+    /// A click selects; on a row that folds it opens or folds.
+    fn click(&mut self, row: usize) {
+        let Some(spot) = self.spot_at(row) else { return };
+        let item = &self.items[spot.item];
+        self.selected = Some(item.id);
+        if item.folds() && spot.block == 0 && (spot.row > 0 || !item.gap) {
+            self.flip(spot.item);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Draws the conversation: the rows of the viewport, and nothing else is laid out.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::State;
+use super::item::{Body, Call};
+use super::lay::{Lay, count};
+use crate::api::entry::{CallSettle, CallStatus, Details};
+use crate::base::Millis;
+use crate::ui::theme::Theme;
+use crate::ui::widget::row::{Look, Role, Row, put};
+use crate::ui::widget::scroll::{Layout, Spot, down, next_block};
+use crate::ui::widget::text::width;
+
+/// Frames of the spinner; eight a second.
+const SPINNER: [&str; 8] = ["⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠏", "⠛"];
+/// Columns from which the selection has a gutter.
+const GUTTER_FROM: u16 = 24;
+
+/// Draws the pane's content into `area` (the frame around it is the caller's).
+pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    buf.set_style(area, theme.text);
+    let gutter = u16::from(area.width >= GUTTER_FROM);
+    let columns = area.width - gutter;
+    state.height = usize::from(area.height);
+    state.gutter = gutter;
+    state.cache.columns(usize::from(columns));
+    if state.items.is_empty() {
+        empty(area, buf, theme);
+        return;
+    }
+    let visible = visible(state);
+    for spot in &visible {
+        if spot.row == 0 {
+            state.colours.want(&state.items[spot.item], spot.block);
+        }
+    }
+    if let Some(first) = visible.first() {
+        state.colours.want(&state.items[first.item], first.block);
+    }
+    let current_hit = state.current_hit();
+    for (line, spot) in visible.iter().enumerate() {
+        let y = area.y + line as u16;
+        let (mut lay, search) = state.lay_and_search();
+        let rows = lay.rows(spot.item, spot.block);
+        let Some(row) = rows.get(spot.row) else { continue };
+        let x = area.x + gutter;
+        row.draw(buf, x, y, columns, theme);
+        let open = lay.open(spot.item);
+        let item = &lay.items[spot.item];
+        let head = spot.block == 0 && spot.row + 1 == rows.len();
+        if let (Body::Call(call), true) = (&item.body, head) {
+            let place = Rect { x, y, width: columns, height: 1 };
+            call_state(call, open, place, width(&row.text), buf, theme, now);
+        }
+        if !search.query.is_empty() {
+            let current = current_hit == Some(*spot);
+            hits(row, &search.query, current, Rect { x, y, width: columns, height: 1 }, buf, theme);
+        }
+        let gap = spot.block == 0 && spot.row == 0 && item.gap;
+        let selected = state.selected.is_some_and(|id| id == state.items[spot.item].id);
+        if gutter > 0 && selected && !gap {
+            put(buf, area.x, y, "▌", 1, Look::from(Role::Accent).style(theme));
+        }
+    }
+    state.cache.drawn();
+    state.colours.drawn();
+    if state.follows() {
+        state.unseen = false;
+    } else if state.unseen {
+        unseen(area, buf, theme);
+    }
+}
+
+/// The rows that are drawn, from the top.
+fn visible(state: &mut State) -> Vec<Spot> {
+    let (height, scroll) = (state.height, state.scroll);
+    let mut lay = state.lay();
+    let top = scroll.top(&mut lay, height);
+    let mut out = Vec::with_capacity(height);
+    let mut spot = top;
+    if lay.height(spot.item, spot.block) == 0 {
+        match next_block(&mut lay, spot) {
+            Some(next) => spot = next,
+            None => return out,
+        }
+    }
+    while out.len() < height {
+        out.push(spot);
+        let (next, went) = down(&mut lay, spot, 1);
+        if went == 0 {
+            break;
+        }
+        spot = next;
+    }
+    out
+}
+
+impl State {
+    /// All that laying out needs.
+    pub(super) fn lay(&mut self) -> Lay<'_> {
+        Lay { items: &mut self.items, cache: &mut self.cache, colours: &self.colours, all: self.all }
+    }
+    fn lay_and_search(&mut self) -> (Lay<'_>, &super::search::Search) {
+        let lay =
+            Lay { items: &mut self.items, cache: &mut self.cache, colours: &self.colours, all: self.all };
+        (lay, &self.search)
+    }
+    /// Which row of the viewport shows what, as last drawn.
+    pub(super) fn spot_at(&mut self, row: usize) -> Option<Spot> {
+        visible(self).get(row).copied()
+    }
+}
+
+fn empty(area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let lines: [(&str, Role); 4] = [
+        ("Nothing was said yet.", Role::Text),
+        ("Type a message and press Enter.", Role::Dim),
+        ("@ names a file, / a command, ! runs a command.", Role::Dim),
+        ("? on an empty line shows every key.", Role::Dim),
+    ];
+    let top = area.y + area.height.saturating_sub(lines.len() as u16) / 2;
+    for (index, (text, role)) in lines.iter().enumerate() {
+        let y = top + index as u16;
+        if y < area.bottom() {
+            let space = usize::from(area.width).saturating_sub(width(text)) / 2;
+            let x = area.x + space as u16;
+            put(buf, x, y, text, usize::from(area.right() - x), Look::from(*role).style(theme));
+        }
+    }
+}
+
+fn unseen(area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let text = if area.width >= 30 { " ↓ new output · End " } else { " ↓ " };
+    let wide = width(text) as u16;
+    if area.width > wide && area.height > 1 {
+        let style = Look::from(Role::Accent).style(theme).add_modifier(ratatui::style::Modifier::REVERSED);
+        put(buf, area.right() - wide, area.bottom() - 1, text, usize::from(wide), style);
+    }
+}
+
+/// Draws a call's state over the end of its row.
+fn call_state(
+    call: &Call,
+    open: bool,
+    place: Rect,
+    taken: usize,
+    buf: &mut Buffer,
+    theme: &Theme,
+    now: Millis,
+) {
+    let pieces = state_pieces(call, open, now);
+    let columns = usize::from(place.width);
+    let long: usize = pieces.iter().map(|(text, _)| width(text)).sum();
+    // a narrow row shows the mark alone, the narrowest only the name
+    let (pieces, long) = match pieces.last() {
+        Some(first) if long + 16 > columns => {
+            let mark = pieces.first().unwrap_or(first).clone();
+            let wide = width(&mark.0);
+            (vec![mark], wide)
+        }
+        Some(_) | None => (pieces, long),
+    };
+    if long + 6 > columns {
+        return;
+    }
+    let from = columns - long;
+    let plain = Look::from(Role::Text).style(theme);
+    if taken + 1 > from {
+        put(buf, place.x + from as u16 - 2, place.y, "… ", 2, plain);
+    }
+    let mut x = place.x + from as u16;
+    for (text, role) in pieces {
+        x +=
+            put(buf, x, place.y, &text, usize::from(place.right() - x), Look::from(role).style(theme)) as u16;
+    }
+}
+
+fn state_pieces(call: &Call, open: bool, now: Millis) -> Vec<(String, Role)> {
+    let fold = if open { " ▾" } else { " ▸" };
+    if let Some(settle) = call.settled() {
+        let (mark, role) = match settle.status {
+            CallStatus::Ok => ("✓", Role::Ok),
+            CallStatus::Error => ("✗", Role::Error),
+            CallStatus::Refused => ("refused", Role::Warning),
+            CallStatus::Cancelled => ("cancelled", Role::Warning),
+            CallStatus::Detached => ("detached", Role::Accent),
+            CallStatus::Interrupted => ("interrupted", Role::Warning),
+        };
+        return vec![(mark.into(), role), (facts(settle, call.lines), Role::Dim), (fold.into(), Role::Dim)];
+    }
+    if let Some(progress) = &call.progress {
+        let elapsed = now.since(progress.began);
+        let frame = if progress.asking { "?" } else { SPINNER[(now.0 / 125 % 8) as usize] };
+        let mut text = format!(" {}", clock(elapsed));
+        if progress.lines > 0 {
+            text.push_str(&format!(" · {} l", count(progress.lines)));
+        }
+        return vec![(frame.into(), Role::Accent), (text, Role::Dim), (fold.into(), Role::Dim)];
+    }
+    if call.input.is_none() {
+        return vec![("…".into(), Role::Accent), (format!(" {} B", count(call.arguments as u64)), Role::Dim)];
+    }
+    vec![("·".into(), Role::Dim)]
+}
+
+/// How it ended, how long it took and how much it said.
+fn facts(settle: &CallSettle, lines: u64) -> String {
+    let mut text = String::new();
+    match &settle.details {
+        Details::Command { end, exit_code, .. } if *exit_code != Some(0) && !end.is_empty() => {
+            text.push_str(&format!(" {end}"));
+        }
+        Details::Diff { added, removed, .. } => text.push_str(&format!(" +{added} −{removed}")),
+        Details::None | Details::Command { .. } | Details::Todo { .. } => {}
+    }
+    if settle.duration.0 >= 1_000 {
+        text.push_str(&format!(" {}", clock(settle.duration)));
+    }
+    if lines > 0 && matches!(settle.details, Details::None | Details::Command { .. }) {
+        text.push_str(&format!(" · {} l", count(lines)));
+    }
+    text
+}
+
+/// `0:12`, `1:02:03`.
+fn clock(time: Millis) -> String {
+    let seconds = time.0 / 1_000;
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// Marks the hits of a search in a drawn row.
+fn hits(row: &Row, query: &str, current: bool, place: Rect, buf: &mut Buffer, theme: &Theme) {
+    let role = if current { Role::HitCurrent } else { Role::Hit };
+    let style = Look::from(role).style(theme);
+    for (from, to) in super::search::matches(&row.text, query) {
+        let x = width(&row.text[..from]);
+        let wide = width(&row.text[from..to]);
+        if x < usize::from(place.width) {
+            let wide = wide.min(usize::from(place.width) - x);
+            buf.set_style(Rect { x: place.x + x as u16, y: place.y, width: wide as u16, height: 1 }, style);
+        }
+    }
+}
