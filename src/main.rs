@@ -17,6 +17,8 @@ use windlass::store::Dirs;
 use windlass::ui::theme;
 
 fn main() -> ExitCode {
+    // first: a keeper is this binary too, and must start fast
+    windlass::process::keeper::main_if_keeper();
     let arguments = Arguments::parse();
     if let Some(Verb::Completions { shell }) = arguments.verb {
         return ExitCode::from(u8::from(!out::print(&Arguments::completions(shell))));

@@ -5,7 +5,9 @@
 pub mod chain;
 pub mod id;
 pub mod millis;
+pub mod plain;
 
 pub use chain::chain;
 pub use id::{CallId, EntryId, SessionId};
 pub use millis::Millis;
+pub use plain::plain;

@@ -2,6 +2,7 @@
 //! output bounds.
 
 pub mod apply_patch;
+pub mod bash;
 mod blocking;
 mod change;
 mod change_call;

@@ -1,11 +1,13 @@
 //! What uses several modules, real processes or the binary.
-
 #![allow(clippy::unwrap_used)] // also in what tests share, which clippy does not take for a test
 
 mod again;
+mod bash;
 mod cli;
+mod commands;
 mod config;
 mod journal;
+mod keeper;
 mod lease;
 mod private;
 mod tidy;

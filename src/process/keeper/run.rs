@@ -1,0 +1,420 @@
+//! The keeper's loop: waits for output, for the program, for the ends of processes and for the time, tells
+//! `law::job` what happened and carries out what it says.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal as NixSignal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::{getpid, setsid};
+use rustix::process::{Signal, WaitOptions, wait};
+
+use super::intake::{Intake, Taken};
+use super::socket::Socket;
+use crate::base::Millis;
+use crate::law::job::{End, Exit, Job, JobEffect, JobEvent};
+use crate::law::output::Kept;
+use crate::process::pre_exec::lead_session_and_die_with;
+use crate::process::record::{
+    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, Named, ProcessId, RECORD_VERSION, Record,
+    write_whole,
+};
+use crate::process::tree::{self, Sent};
+use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, ToKeeper, WIRE_VERSION};
+
+/// Walks of the tree for one SIGKILL of all: a fork may outrun a walk, hardly two.
+const WALKS_MAX: usize = 10;
+/// Time that the last lines have to reach the program.
+const FAREWELL: Millis = Millis(2000);
+
+/// Keeps the command that the socket's first line launches; the keeper's exit code.
+pub fn keep(stream: UnixStream) -> i32 {
+    let Ok(signals) = prepare() else { return 2 };
+    let Ok((mut socket, launch)) = Socket::open(stream) else { return 2 };
+    match Keeper::start(*launch, &mut socket, signals) {
+        Ok(mut keeper) => {
+            keeper.run(&mut socket);
+            0
+        }
+        Err(why) => {
+            socket.send(&FromKeeper::Failed { why });
+            1
+        }
+    }
+}
+
+/// A session of its own, all descendants below it, signals as events.
+fn prepare() -> io::Result<SignalFd> {
+    // fails only when it leads one already
+    let _ = setsid();
+    prctl::set_child_subreaper(true)?;
+    let _ = prctl::set_name(c"windlass-keeper");
+    // no directory of the person is held busy
+    let _ = std::env::set_current_dir("/");
+    let mut mask = SigSet::empty();
+    for signal in
+        [NixSignal::SIGCHLD, NixSignal::SIGTERM, NixSignal::SIGINT, NixSignal::SIGHUP, NixSignal::SIGQUIT]
+    {
+        mask.add(signal);
+    }
+    mask.thread_block()?;
+    Ok(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?)
+}
+
+struct Keeper {
+    job: Job,
+    intake: Intake,
+    signals: SignalFd,
+    dir: PathBuf,
+    process: ProcessId,
+    began: Millis,
+    clock: Instant,
+    /// Those that SIGTERM was sent to: nobody is asked twice.
+    asked: HashSet<ProcessId>,
+    /// When the command's own process ended.
+    main_ended: Option<Millis>,
+    left: bool,
+    progress: Progress,
+    trouble: Option<String>,
+    over: bool,
+}
+
+/// What was told of the output, and when.
+#[derive(Default)]
+struct Progress {
+    bytes: u64,
+    next: Millis,
+}
+
+impl Keeper {
+    fn start(launch: LaunchLine, socket: &mut Socket, signals: SignalFd) -> Result<Self, String> {
+        if launch.version != WIRE_VERSION {
+            return Err(format!("the keeper speaks version {WIRE_VERSION}, not {}", launch.version));
+        }
+        let began = wall_clock();
+        let dir = PathBuf::from(launch.dir);
+        let in_dir = |error: io::Error| format!("cannot write to {}: {error}", dir.display());
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let keeper = KeeperRecord {
+            version: RECORD_VERSION,
+            keeper: identity(getpid().as_raw()),
+            boot: boot.trim_end().to_owned(),
+            began,
+        };
+        write_whole(&dir, KEEPER_FILE, &keeper).map_err(in_dir)?;
+        let (intake, writer) =
+            Intake::new(&dir, launch.limits.spool_max, launch.truncation).map_err(in_dir)?;
+
+        let mut argv = launch.argv.into_iter().map(OsString::from);
+        let program = argv.next().unwrap_or_default();
+        let cwd = PathBuf::from(launch.cwd);
+        let writer_again = writer.try_clone().map_err(in_dir)?;
+        let mut command = Command::new(&program);
+        command
+            .args(argv)
+            .env_clear()
+            .envs(
+                launch
+                    .environment
+                    .into_iter()
+                    .map(|(name, value)| (OsString::from(name), OsString::from(value))),
+            )
+            .current_dir(&cwd)
+            .stdin(Stdio::null())
+            .stdout(Stdio::from(writer))
+            .stderr(Stdio::from(writer_again));
+        lead_session_and_die_with(&mut command, getpid());
+        let clock = Instant::now();
+        let child = command
+            .spawn()
+            .map_err(|error| format!("cannot start {} in {}: {error}", program.display(), cwd.display()))?;
+        // the pipe's writing end lives on in the command alone
+        drop(command);
+        let process = identity(child.id() as i32);
+        socket.send(&FromKeeper::Started { version: WIRE_VERSION, process: process.clone() });
+        Ok(Self {
+            job: Job::new(launch.limits, Millis(0)),
+            intake,
+            signals,
+            dir,
+            process,
+            began,
+            clock,
+            asked: HashSet::new(),
+            main_ended: None,
+            left: false,
+            progress: Progress::default(),
+            trouble: None,
+            over: false,
+        })
+    }
+
+    fn now(&self) -> Millis {
+        Millis(self.clock.elapsed().as_millis() as u64)
+    }
+
+    fn run(&mut self, socket: &mut Socket) {
+        while !self.over {
+            self.await_something(socket);
+            if let Taken::Bytes(bytes) = self.intake.take() {
+                self.tell(JobEvent::Output(bytes), socket);
+            }
+            self.hear_program(socket);
+            self.hear_signals(socket);
+            self.keep_time(socket);
+            self.tell_progress(socket);
+        }
+        self.farewell(socket);
+    }
+
+    /// Sleeps until there is something to do.
+    fn await_something(&self, socket: &Socket) {
+        let mut fds = vec![PollFd::new(std::os::fd::AsFd::as_fd(&self.signals), PollFlags::POLLIN)];
+        // a program that is gone would wake us for ever
+        if !socket.gone() {
+            let mut wanted = PollFlags::POLLIN;
+            if !socket.idle() {
+                wanted |= PollFlags::POLLOUT;
+            }
+            fds.push(PollFd::new(socket.fd(), wanted));
+        }
+        if let Some(pipe) = self.intake.fd() {
+            fds.push(PollFd::new(pipe, PollFlags::POLLIN));
+        }
+        let progress = Some(self.progress.next).filter(|_| self.progress_waits() && socket.idle());
+        let timeout = match [self.job.due(), progress].into_iter().flatten().min() {
+            None => PollTimeout::NONE,
+            Some(due) => {
+                let wait = due.since(self.now()).0.min(60_000);
+                PollTimeout::try_from(wait).unwrap_or(PollTimeout::ZERO)
+            }
+        };
+        // an error is a signal or a lack of memory: the loop looks at everything anyway
+        let _ = poll(&mut fds, timeout);
+    }
+
+    fn hear_program(&mut self, socket: &mut Socket) {
+        socket.flush();
+        if socket.gone() {
+            return;
+        }
+        let heard = socket.hear();
+        for line in heard.lines {
+            match line {
+                ToKeeper::Kill { by } => self.tell(JobEvent::Kill(by), socket),
+                // there is one launch; a second one is not ours to understand
+                ToKeeper::Launch(_) => {}
+            }
+        }
+        if heard.gone {
+            self.tell(JobEvent::ProgramGone, socket);
+        }
+    }
+
+    fn hear_signals(&mut self, socket: &mut Socket) {
+        let mut children = false;
+        while let Ok(Some(info)) = self.signals.read_signal() {
+            if info.ssi_signo == NixSignal::SIGCHLD as u32 {
+                children = true;
+            } else {
+                // someone ends the keeper itself (a shutdown): its tree must not outlive it
+                self.tell(JobEvent::ProgramGone, socket);
+            }
+        }
+        if children {
+            self.reap(socket);
+        }
+    }
+
+    fn reap(&mut self, socket: &mut Socket) {
+        let mut main = None;
+        let empty = loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    if pid.as_raw_nonzero().get() == self.process.pid && self.main_ended.is_none() {
+                        let code = status.exit_status().map(Exit::Code);
+                        let signal = status.terminating_signal().map(Exit::Signal);
+                        main = code.or(signal);
+                    }
+                }
+                Ok(None) => break false,
+                Err(error) if error.raw_os_error() == nix::libc::EINTR => {}
+                // no child is left
+                Err(_) => break true,
+            }
+        };
+        // whatever ended has written before it did
+        self.drain(socket);
+        if let Some(exit) = main {
+            self.main_ended = Some(wall_clock());
+            self.tell(JobEvent::MainEnded(exit), socket);
+        }
+        if empty {
+            self.tell(JobEvent::TreeEmpty, socket);
+        } else {
+            self.tell(JobEvent::OtherEnded, socket);
+        }
+    }
+
+    fn keep_time(&mut self, socket: &mut Socket) {
+        if self.job.due().is_some_and(|due| due <= self.now()) {
+            self.drain(socket);
+            self.tell(JobEvent::Tick, socket);
+        }
+    }
+
+    fn drain(&mut self, socket: &mut Socket) {
+        let bytes = self.intake.drain();
+        if bytes > 0 {
+            self.tell(JobEvent::Output(bytes), socket);
+        }
+    }
+
+    fn tell(&mut self, event: JobEvent, socket: &mut Socket) {
+        if self.trouble.is_none()
+            && let Some(error) = self.intake.trouble()
+        {
+            self.trouble = Some(format!("the output cannot be written to {}: {error}", self.dir.display()));
+            self.tell(JobEvent::SpoolFailed, socket);
+        }
+        let now = self.now();
+        for effect in self.job.step(event, now) {
+            match effect {
+                JobEffect::Terminate => self.terminate(|_| true),
+                JobEffect::TerminateOrphans => {
+                    let keeper = getpid().as_raw();
+                    self.terminate(|seen| seen.parent == keeper);
+                }
+                JobEffect::Destroy => destroy(),
+                JobEffect::Settle(end) => self.settle(end, socket),
+                JobEffect::Leave => self.over = true,
+            }
+        }
+    }
+
+    /// Asks processes of the tree to end, each once.
+    fn terminate(&mut self, which: impl Fn(&tree::Seen) -> bool) {
+        for seen in tree::below(getpid().as_raw()) {
+            if which(&seen) && self.asked.insert(seen.id.clone()) {
+                tree::signal(&seen.id, Signal::TERM);
+                // a stopped one must go on to end; looked at again, for it may have been stopped since
+                if tree::seen(seen.id.pid).is_some_and(|now| now.stopped()) {
+                    tree::signal(&seen.id, Signal::CONT);
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, end: End, socket: &mut Socket) {
+        let (bytes, lines) = self.intake.counts();
+        let spooled = self.intake.spooled();
+        let kept = self.intake.end();
+        let living: Vec<Named> =
+            tree::below(getpid().as_raw()).iter().map(|seen| tree::named(&seen.id)).collect();
+        let killed = matches!(end, End::Killed { .. });
+        let (survivors, left) = if killed { (living, Vec::new()) } else { (Vec::new(), living) };
+        self.left = !left.is_empty();
+        let exit = self.job.main();
+        let mut record = Record {
+            version: RECORD_VERSION,
+            end,
+            exit_code: exit.and_then(|exit| if let Exit::Code(code) = exit { Some(code) } else { None }),
+            exit_signal: exit.and_then(|exit| if let Exit::Signal(signal) = exit { Some(signal) } else { None }),
+            process: self.process.clone(),
+            began: self.began,
+            ended: if killed { wall_clock() } else { self.main_ended.unwrap_or_else(wall_clock) },
+            bytes,
+            lines,
+            spooled,
+            kept: kept.kept,
+            dropped: kept.dropped,
+            survivors,
+            left,
+            trouble: self.trouble.clone(),
+        };
+        if let Err(error) = write_whole(&self.dir, END_FILE, &record) {
+            let dir = self.dir.display();
+            record.trouble.get_or_insert_with(|| format!("the end cannot be recorded in {dir}: {error}"));
+        }
+        socket.send(&ended_line(record, &kept));
+    }
+
+    fn progress_waits(&self) -> bool {
+        self.job.end().is_none() && self.intake.counts().0 != self.progress.bytes
+    }
+
+    fn tell_progress(&mut self, socket: &mut Socket) {
+        let now = self.now();
+        if self.progress_waits() && socket.idle() && self.progress.next <= now {
+            let (bytes, lines) = self.intake.counts();
+            self.progress = Progress { bytes, next: now.plus(PROGRESS_EVERY) };
+            socket.send(&FromKeeper::Output { bytes, lines, tail: self.intake.tail() });
+        }
+    }
+
+    /// Records what became of processes that outlived the command, and sees the last lines off.
+    fn farewell(&mut self, socket: &mut Socket) {
+        if self.left {
+            let survivors = tree::below(getpid().as_raw()).iter().map(|seen| tree::named(&seen.id)).collect();
+            let record = LeftRecord {
+                version: RECORD_VERSION,
+                by: self.job.ended_by(),
+                ended: wall_clock(),
+                bytes: self.intake.left_bytes(),
+                survivors,
+            };
+            // nobody is left to be told of a failure
+            let _ = write_whole(&self.dir, LEFT_FILE, &record);
+        }
+        let until = self.now().plus(FAREWELL);
+        while !socket.idle() && !socket.gone() && self.now() < until {
+            let mut fds = [PollFd::new(socket.fd(), PollFlags::POLLOUT)];
+            let _ = poll(&mut fds, PollTimeout::from(100u8));
+            socket.flush();
+        }
+    }
+}
+
+/// Ends every process of the tree that may be ended.
+fn destroy() {
+    let mut hit = HashSet::new();
+    for _ in 0..WALKS_MAX {
+        let mut fresh = false;
+        for seen in tree::below(getpid().as_raw()) {
+            if hit.insert(seen.id.clone()) && tree::signal(&seen.id, Signal::KILL) == Sent::Yes {
+                fresh = true;
+            }
+        }
+        if !fresh {
+            break;
+        }
+    }
+}
+
+fn ended_line(record: Record, kept: &Kept) -> FromKeeper {
+    FromKeeper::Ended {
+        record: Box::new(record),
+        head: STANDARD.encode(&kept.head),
+        tail: STANDARD.encode(&kept.tail),
+        lines_kept: kept.lines_kept,
+    }
+}
+
+/// A process of ours that has not been reaped, so that its number is its own.
+fn identity(pid: i32) -> ProcessId {
+    tree::seen(pid).map_or(ProcessId { pid, start: 0 }, |seen| seen.id)
+}
+
+fn wall_clock() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    Millis(since.as_millis() as u64)
+}

@@ -1,0 +1,370 @@
+//! The program's side of a command: starts its keeper, hears of its output and its end, asks for a kill.
+//!
+//! Not here: confinement. `sandbox::spawn` is the one way that commands are started; it ends up here.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::OnceLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use thiserror::Error;
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+
+use crate::base::Millis;
+use crate::law::job::{By, End, JobLimits};
+use crate::law::output::{Kept, Truncation};
+use crate::process::keeper::KEEPER_ARGUMENT;
+use crate::process::record::{
+    END_FILE, KEEPER_FILE, KeeperRecord, OUTPUT_FILE, ProcessId, RECORD_VERSION, Record, make_dir, read,
+};
+use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, WIRE_VERSION, line};
+
+/// A command to run, as its profile planned it.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Program and arguments.
+    pub argv: Vec<OsString>,
+    /// The whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it runs, absolute.
+    pub cwd: PathBuf,
+    /// Its directory: made 0700 here, before the launch. It is the record.
+    pub dir: PathBuf,
+    /// Its limits.
+    pub limits: JobLimits,
+    /// The bound of its output.
+    pub truncation: Truncation,
+}
+
+/// Why a command could not be started.
+#[derive(Debug, Error)]
+pub enum LaunchError {
+    /// The directory to run in.
+    #[error(
+        "the directory {path} cannot be used ({why}): the command was not started. Make it again, or open a session in another directory"
+    )]
+    Cwd {
+        /// The directory.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The command's own directory.
+    #[error("cannot make {path} for the command's output: the command was not started")]
+    Dir {
+        /// The directory.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The keeper.
+    #[error("cannot start the keeper of the command ({program}): the command was not started")]
+    Keeper {
+        /// What was to be started.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The keeper went before it said anything.
+    #[error("the keeper of the command ended before the command began; its directory is {dir}")]
+    KeeperGone {
+        /// The command's directory.
+        dir: String,
+    },
+    /// The command.
+    #[error("{why}")]
+    Command {
+        /// The keeper's words.
+        why: String,
+    },
+}
+
+/// What a keeper tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Output came; told seldom, each time with all counts so far.
+    Output {
+        /// Bytes so far.
+        bytes: u64,
+        /// Lines so far.
+        lines: u64,
+        /// Its newest part as plain text.
+        tail: String,
+    },
+    /// The command ended. Exactly once.
+    Ended {
+        /// How.
+        record: Box<Record>,
+        /// What was kept of its output.
+        kept: Kept,
+    },
+}
+
+/// A command under its keeper. Dropping it is the program going: the keeper ends the tree.
+#[derive(Debug)]
+pub struct Running {
+    stream: UnixStream,
+    incoming: Vec<u8>,
+    process: ProcessId,
+    dir: PathBuf,
+    truncation: Truncation,
+    ended: bool,
+    gone: bool,
+    _keeper: Child,
+}
+
+enum Program {
+    Own(File),
+    Named(PathBuf),
+}
+
+static PROGRAM: OnceLock<io::Result<Program>> = OnceLock::new();
+
+/// Names the binary that is started as the keeper. For programs that are not it themselves (tests);
+/// otherwise it is the running one, by an open descriptor, so that replacing the file does not matter.
+/// Heard only before the first command.
+pub fn use_keeper_program(path: impl Into<PathBuf>) {
+    let _ = PROGRAM.set(Ok(Program::Named(path.into())));
+}
+
+fn keeper_program() -> Result<PathBuf, LaunchError> {
+    match PROGRAM.get_or_init(|| File::open("/proc/self/exe").map(Program::Own)) {
+        Ok(Program::Own(file)) => Ok(format!("/proc/self/fd/{}", file.as_raw_fd()).into()),
+        Ok(Program::Named(path)) => Ok(path.clone()),
+        Err(error) => Err(LaunchError::Keeper {
+            program: "/proc/self/exe".to_owned(),
+            source: error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error),
+        }),
+    }
+}
+
+/// Starts a command under a keeper.
+pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
+    check_cwd(&launch.cwd)?;
+    let dir_error = |source| LaunchError::Dir { path: launch.dir.display().to_string(), source };
+    make_dir(&launch.dir).map_err(dir_error)?;
+    let program = keeper_program()?;
+    let keeper_error = |source| LaunchError::Keeper { program: program.display().to_string(), source };
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(keeper_error)?;
+    ours.set_nonblocking(true).map_err(keeper_error)?;
+    let stream = UnixStream::from_std(ours).map_err(keeper_error)?;
+    let keeper = Command::new(&program)
+        .arg0("windlass-keeper")
+        .arg(KEEPER_ARGUMENT)
+        .env_clear()
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(keeper_error)?;
+    let mut running = Running {
+        stream,
+        incoming: Vec::new(),
+        process: ProcessId { pid: 0, start: 0 },
+        dir: launch.dir.clone(),
+        truncation: launch.truncation,
+        ended: false,
+        gone: false,
+        _keeper: keeper,
+    };
+    let gone = || LaunchError::KeeperGone { dir: launch.dir.display().to_string() };
+    running.send(&ToKeeper::Launch(Box::new(launch_line(&launch)))).await.map_err(|_| gone())?;
+    loop {
+        match running.hear().await {
+            None => return Err(gone()),
+            Some(FromKeeper::Failed { why }) => return Err(LaunchError::Command { why }),
+            Some(FromKeeper::Started { process, .. }) => {
+                running.process = process;
+                return Ok(running);
+            }
+            Some(FromKeeper::Output { .. } | FromKeeper::Ended { .. }) => {}
+        }
+    }
+}
+
+fn check_cwd(cwd: &Path) -> Result<(), LaunchError> {
+    let why = match std::fs::metadata(cwd) {
+        Ok(data) if data.is_dir() => return Ok(()),
+        Ok(_) => "it is not a directory".to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "it is gone".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(LaunchError::Cwd { path: cwd.display().to_string(), why })
+}
+
+fn launch_line(launch: &Launch) -> LaunchLine {
+    LaunchLine {
+        version: WIRE_VERSION,
+        argv: launch.argv.iter().cloned().map(Into::into).collect(),
+        environment: launch
+            .environment
+            .iter()
+            .map(|(name, value)| (name.clone().into(), value.clone().into()))
+            .collect(),
+        cwd: launch.cwd.clone().into_os_string().into(),
+        dir: launch.dir.clone().into_os_string().into(),
+        limits: launch.limits,
+        truncation: launch.truncation,
+    }
+}
+
+impl Running {
+    /// The command's own process.
+    pub fn process(&self) -> &ProcessId {
+        &self.process
+    }
+    /// The command's directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What the keeper tells next; none when it is gone, which it is after the end as soon as nothing of
+    /// the tree is left. Cancel safe.
+    pub async fn next(&mut self) -> Option<News> {
+        loop {
+            match self.hear().await {
+                Some(FromKeeper::Output { bytes, lines, tail }) => {
+                    return Some(News::Output { bytes, lines, tail });
+                }
+                Some(FromKeeper::Ended { record, head, tail, lines_kept }) => {
+                    self.ended = true;
+                    let kept = self.kept(&record, &head, &tail, lines_kept);
+                    return Some(News::Ended { record, kept });
+                }
+                Some(FromKeeper::Started { .. } | FromKeeper::Failed { .. }) => {}
+                None if self.ended => return None,
+                None => {
+                    self.ended = true;
+                    let (record, kept) = found(&self.dir, &self.process, self.truncation);
+                    return Some(News::Ended { record: Box::new(record), kept });
+                }
+            }
+        }
+    }
+
+    /// Asks the keeper to end the whole tree. The end comes as news.
+    pub async fn kill(&mut self, by: By) {
+        // a keeper that is gone needs no kill: its command died with it
+        let _ = self.send(&ToKeeper::Kill { by }).await;
+    }
+
+    /// Whether nothing of the command is left to watch. Does not wait.
+    pub fn over(&mut self) -> bool {
+        if !self.ended {
+            return false;
+        }
+        let mut buffer = [0; 256];
+        while !self.gone {
+            match self.stream.try_read(&mut buffer) {
+                Ok(0) => self.gone = true,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => self.gone = true,
+            }
+        }
+        self.gone
+    }
+
+    async fn send(&self, what: &ToKeeper) -> io::Result<()> {
+        let bytes = line(what);
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            self.stream.writable().await?;
+            match self.stream.try_write(rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next line; none when the keeper is gone. What is not understood is passed by.
+    async fn hear(&mut self) -> Option<FromKeeper> {
+        let mut searched = 0;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.incoming[searched..]) {
+                let end = searched + at;
+                let heard = serde_json::from_slice(&self.incoming[..end]).ok();
+                self.incoming.drain(..=end);
+                searched = 0;
+                if heard.is_some() {
+                    return heard;
+                }
+                continue;
+            }
+            searched = self.incoming.len();
+            if self.gone {
+                return None;
+            }
+            self.incoming.reserve(16 * 1024);
+            if self.stream.readable().await.is_err() {
+                self.gone = true;
+                continue;
+            }
+            match self.stream.try_read_buf(&mut self.incoming) {
+                Ok(0) => self.gone = true,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => self.gone = true,
+            }
+        }
+    }
+
+    fn kept(&self, record: &Record, head: &str, tail: &str, lines_kept: u64) -> Kept {
+        if self.truncation == Truncation::Off {
+            return spooled(&self.dir, self.truncation);
+        }
+        Kept {
+            head: STANDARD.decode(head).unwrap_or_default(),
+            tail: STANDARD.decode(tail).unwrap_or_default(),
+            kept: record.kept,
+            dropped: record.dropped,
+            lines_kept,
+            lines: record.lines,
+        }
+    }
+}
+
+/// The spool's content, bounded.
+fn spooled(dir: &Path, truncation: Truncation) -> Kept {
+    let bytes = std::fs::read(dir.join(OUTPUT_FILE)).unwrap_or_default();
+    Kept::of(&bytes, truncation)
+}
+
+/// What a command's directory tells of its end when its keeper is gone: the recorded end, or *lost*, with
+/// the output as far as it was spooled. For a keeper that was killed, and for recovery.
+pub fn found(dir: &Path, process: &ProcessId, truncation: Truncation) -> (Record, Kept) {
+    if let Ok(Some(record)) = read::<Record>(dir, END_FILE) {
+        let kept = spooled(dir, truncation);
+        return (record, kept);
+    }
+    let keeper = read::<KeeperRecord>(dir, KEEPER_FILE).ok().flatten();
+    let size = std::fs::metadata(dir.join(OUTPUT_FILE)).map_or(0, |data| data.len());
+    let kept = spooled(dir, truncation);
+    let began = keeper.map_or(Millis(0), |keeper| keeper.began);
+    let record = Record {
+        version: RECORD_VERSION,
+        end: End::Lost,
+        exit_code: None,
+        exit_signal: None,
+        process: process.clone(),
+        began,
+        ended: began,
+        bytes: size,
+        lines: kept.lines,
+        spooled: size,
+        kept: kept.kept,
+        dropped: kept.dropped,
+        survivors: Vec::new(),
+        left: Vec::new(),
+        trouble: None,
+    };
+    (record, kept)
+}
