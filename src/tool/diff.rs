@@ -112,25 +112,53 @@ impl Diff {
                 return;
             }
             self.line(&hunk.header().to_string());
-            for change in hunk.iter_changes() {
-                let sign = match change.tag() {
+            let changes: Vec<(ChangeTag, &[u8])> =
+                hunk.iter_changes().map(|change| (change.tag(), change.value())).collect();
+            for (tag, bytes) in &changes {
+                let sign = match tag {
                     ChangeTag::Insert => '+',
                     ChangeTag::Delete => '-',
                     ChangeTag::Equal => ' ',
                 };
-                let bytes: &[u8] = change.value();
                 let (body, ended) = match bytes.strip_suffix(b"\n") {
                     Some(body) => (body, true),
-                    None => (bytes, false),
+                    None => (*bytes, false),
                 };
                 let body = if hide_cr { body.strip_suffix(b"\r").unwrap_or(body) } else { body };
-                self.line(&format!("{sign}{}", shown(body)));
+                let others = changes.iter().filter(|(other, _)| other != tag).map(|(_, bytes)| *bytes);
+                self.line(&format!("{sign}{}", part(body, others)));
                 if !ended {
                     self.line("\\ No newline at end of file");
                 }
             }
         }
     }
+}
+
+/// Bytes of a line that are shown.
+const LINE_BYTES_MAX: usize = 2_000;
+/// Bytes shown before the place where a long line differs.
+const BEFORE_CHANGE: usize = 200;
+
+/// A line as shown: whole, or of a long one the part from a little before it differs from what was
+/// or comes in its place.
+fn part<'a>(line: &[u8], others: impl Iterator<Item = &'a [u8]>) -> String {
+    if line.len() <= LINE_BYTES_MAX {
+        return shown(line);
+    }
+    let common = |other: &[u8]| line.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let differs = others.map(common).max().unwrap_or(0).min(line.len() - 1);
+    let boundary = |mut at: usize| {
+        // not inside a character: its following bytes are 10xxxxxx
+        while at > 0 && line.get(at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000) {
+            at -= 1;
+        }
+        at
+    };
+    let start = boundary(differs.saturating_sub(BEFORE_CHANGE));
+    let end = boundary((start + LINE_BYTES_MAX).min(line.len()));
+    let (before, after) = (if start > 0 { "… " } else { "" }, if end < line.len() { " …" } else { "" });
+    format!("{before}{}{after} (line cut: it has {} bytes)", shown(&line[start..end]), line.len())
 }
 
 /// Lines with their ends; only `\n` ends one.
@@ -180,5 +208,16 @@ mod tests {
         let diff = diff(None, Some(&new));
         assert!(diff.cut && diff.text.len() <= DIFF_BYTES_MAX);
         assert_eq!(diff.added, 40_000);
+    }
+
+    #[test]
+    fn a_long_line_is_shown_where_it_differs() {
+        let (head, tail) = ("é".repeat(50_000), "x".repeat(50_000));
+        let diff = diff(
+            Some(format!("{head}old{tail}\n").as_bytes()),
+            Some(format!("{head}new{tail}\n").as_bytes()),
+        );
+        assert!(diff.text.contains("éoldx") && diff.text.contains("énewx"), "{}", diff.text);
+        assert!(diff.text.len() < 6_000 && !diff.text.contains("\\x") && !diff.cut);
     }
 }

@@ -181,6 +181,7 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
             if !sink.push(format!("{gap}{shown}\n{}", page.text).as_bytes()) {
                 break;
             }
+            sink.tell(&shown);
         }
     }
     let status = if call.cancelled() { CallStatus::Cancelled } else { CallStatus::Ok };

@@ -69,6 +69,11 @@ impl<'a> Sink<'a> {
         self.trouble.is_none()
     }
 
+    /// Tells the board how far the result is; `newest` is its newest part.
+    pub fn tell(&self, newest: &str) {
+        self.call.report.output(newest, self.bounded.bytes(), self.bounded.lines());
+    }
+
     /// The end of the call: the bounded text, then the tool's words about it.
     pub fn finish(self, status: CallStatus, notes: impl FnOnce(&Kept) -> Vec<String>) -> ToolEnd {
         let artifact = self.artifact.map(|(path, _)| path);

@@ -35,6 +35,12 @@ fn grep_shows_matching_lines_by_path_as_git_sees_the_files() {
     assert_eq!(end.output, "src/main.rs\n1:fn main() {\n(1 matching line in 1 file)");
     let end = place.ok("grep", json!({"pattern": "skip$", "path": "a.log"}));
     assert_eq!(end.output, "a.log\n1:skip\n(1 matching line in 1 file)");
+    let end = place.ok("grep", json!({"pattern": "skip", "path": "target"}));
+    assert!(
+        end.output.starts_with("target/out.rs\n"),
+        "a directory that was named is searched: {}",
+        end.output
+    );
     let end = place.ok("grep", json!({"pattern": "nowhere", "path": "src"}));
     assert_eq!(end.output, "(no match for nowhere in src; 2 files searched)");
     let end = place.ok("grep", json!({"pattern": "\\bfn \\w+", "context": 0, "glob": "src/*.rs"}));
