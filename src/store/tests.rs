@@ -135,3 +135,95 @@ fn cwd_gone_refused() {
     assert!(matches!(Session::open(&place.dirs, &id), Err(Error::Cwd(Refusal::File(_)))));
     assert_eq!(view(&place.dirs, &id).unwrap().tree.entries.len(), 1);
 }
+
+#[test]
+fn an_export_reads_well_and_holds_every_line() {
+    use crate::api::entry::{CallSettle, CallStatus, Details, TurnEnd, TurnStatus};
+    use crate::api::message::{Answer, Block, Body, Finish, Stop};
+    use crate::base::CallId;
+
+    let place = place();
+    let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+    session.rename("the lexer").unwrap();
+    let call = CallId::new("c1");
+    let settle = CallSettle {
+        call: call.clone(),
+        status: CallStatus::Error,
+        output: "```\nnot found\n".into(),
+        kept: 13,
+        dropped: 7,
+        artifact: Some("/s/calls/c1/output".into()),
+        images: Vec::new(),
+        details: Details::None,
+        warnings: vec!["slow".into()],
+        touched: Vec::new(),
+        usage: None,
+        duration: Millis(3),
+    };
+    let start = CallStart {
+        call,
+        wire_id: "t".into(),
+        tool: "bash".into(),
+        input: serde_json::json!({"command": "ls"}),
+        spool: None,
+    };
+    let call = Body::Call { id: "t".into(), name: "bash".into(), input: start.input.clone() };
+    let blocks =
+        [Body::Thinking("hm".into()), Body::Text("I'll *look*.".into()), call].map(Block::plain).into();
+    let finish = Finish::Finished(Stop::Calls);
+    let mut parent = None;
+    for body in [
+        EntryBody::User(UserMessage { text: "mend it\n".into(), ..Default::default() }),
+        EntryBody::Answer(Answer {
+            wire: "scripted".into(),
+            model: "p/m".into(),
+            blocks,
+            finish,
+            usage: None,
+        }),
+        EntryBody::CallStart(start),
+        EntryBody::CallSettle(settle),
+        EntryBody::TurnEnd(TurnEnd { status: TurnStatus::Failed, why: Some("no key".into()) }),
+    ] {
+        let entry =
+            Entry { id: session.mint_entry(), parent: parent.take(), at: Millis(1_769_860_801_123), body };
+        session.commit(&entry, Durability::Buffered).unwrap();
+        parent = Some(entry.id);
+    }
+    let opened = view(&place.dirs, session.id()).unwrap();
+    let text = markdown(&opened);
+    let text = text.replace(session.id().as_str(), "ID").replace(place.cwd.to_str().unwrap(), "CWD");
+    let text = text.replace(&codec::stamp(opened.header.created), "WHEN");
+    insta::assert_snapshot!(text);
+
+    let mut out = Vec::new();
+    jsonl(&place.dirs, session.id(), &mut out).unwrap();
+    assert_eq!(out, fs::read(session_file(&place.dirs, session.id())).unwrap());
+}
+
+#[test]
+fn lists_are_newest_first_and_leave_out_what_is_no_session() {
+    let place = place();
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+        let entry = user(&mut session, None, &format!("\n  number {number} {}\nmore", "é".repeat(100)));
+        session.commit(&entry, Durability::Buffered).unwrap();
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + number % 3);
+        let journal = fs::File::open(session_file(&place.dirs, session.id())).unwrap();
+        journal.set_times(fs::FileTimes::new().set_modified(at)).unwrap();
+        ids.push((number % 3, session.id().clone()));
+    }
+    let mut empty = Session::create(&place.dirs, &place.cwd).unwrap();
+    empty.begin().unwrap();
+    private::dir(&place.dirs.sessions().join("not one")).unwrap();
+    fs::write(place.dirs.sessions().join("a file"), "").unwrap();
+    ids.sort_by(|a, b| b.cmp(a));
+    let listed = list(&place.dirs, Some(&place.cwd));
+    let order: Vec<_> = listed.iter().map(|info| info.id.clone()).collect();
+    assert_eq!(order, ids.into_iter().map(|(_, id)| id).collect::<Vec<_>>());
+    assert_eq!(listed[0].title, format!("number 2 {}…", "é".repeat(71)));
+    assert_eq!(listed[0].changed, Millis(1_000_002_000));
+    assert!(matches!(find(&place.dirs, "0"), Err(Error::Ambiguous { count: 6, .. })));
+    assert!(matches!(view(&place.dirs, &crate::base::SessionId::new("../x")), Err(Error::NoSession { .. })));
+}

@@ -1,3 +1,7 @@
 //! Benchmarks of parts; the whole program is measured from outside.
 
-fn main() {}
+mod store;
+
+fn main() {
+    divan::main();
+}

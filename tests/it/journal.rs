@@ -604,3 +604,70 @@ fn what_was_committed_survives_a_real_kill() {
         drop(session);
     }
 }
+
+// --- a full disk
+
+/// On a small disk of its own: commits until it is full, makes room, goes on.
+fn commits_on_a_full_disk(disk: &Path) {
+    let dirs = Dirs::at(disk.join("state"), disk.join("config"));
+    let mut session = Session::create(&dirs, disk).unwrap();
+    let filler = disk.join("filler");
+    fs::write(&filler, vec![0; 40 * 1024]).unwrap();
+    let mut done = 0;
+    let refused = loop {
+        let entry = user(session.mint_entry(), None, &"x".repeat(3000));
+        match session.commit(&entry, Durability::Synced) {
+            Ok(()) => done += 1,
+            Err(e) => break e,
+        }
+    };
+    assert!(windlass::base::chain(&refused).contains("No space left on device"), "{refused:?}");
+    let path = session.dir().join(JOURNAL);
+    let lines = |path: &Path| {
+        fs::read_to_string(path).unwrap().split_inclusive('\n').map(str::len).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&path).len(), done + 1, "nothing of the refused commit is left");
+    assert!(fs::read(&path).unwrap().ends_with(b"\n"));
+    fs::remove_file(filler).unwrap();
+    let entry = user(session.mint_entry(), None, "on it goes");
+    session.commit(&entry, Durability::Synced).unwrap();
+    assert_eq!(lines(&path).len(), done + 2);
+
+    // A session that finds no room for its beginning leaves nothing and can be tried again.
+    let filler = disk.join("filler");
+    let mut late = Session::create(&dirs, disk).unwrap();
+    let _ = fs::write(&filler, vec![0; 1 << 20]);
+    assert!(late.begin().is_err());
+    assert!(!late.dir().exists());
+    fs::remove_file(filler).unwrap();
+    late.begin().unwrap();
+    assert!(again::say("held"));
+}
+
+#[test]
+fn a_full_disk_takes_back_what_did_not_fit() {
+    if let Some(disk) = again::role() {
+        return commits_on_a_full_disk(Path::new(&disk));
+    }
+    let temp = TempDir::new().unwrap();
+    let small = |program: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
+        command
+            .arg(format!("mount -t tmpfs -o size=96k,mode=0700 none \"$0\" && exec {program}"))
+            .arg(temp.path());
+        command
+    };
+    if !small("true").stderr(std::process::Stdio::null()).status().is_ok_and(|status| status.success()) {
+        let _ = writeln!(std::io::stderr(), "no small disk can be mounted here: see commit_all_or_nothing");
+        return;
+    }
+    let inner =
+        again::command("journal::a_full_disk_takes_back_what_did_not_fit", temp.path().to_str().unwrap());
+    let mut command = small("\"$@\"");
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.envs(inner.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
+    let mut player = Player::start(command);
+    assert_eq!(player.hear().as_deref(), Some("held"));
+    assert!(player.finish());
+}
