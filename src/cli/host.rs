@@ -21,12 +21,29 @@ pub struct TerminalHost {
     state_dir: PathBuf,
     /// What a relative path of an image is relative to.
     cwd: PathBuf,
+    /// The person's editor, as a command line.
+    editor: String,
+    /// The person's pager, as a command line.
+    pager: String,
 }
 
 impl TerminalHost {
-    /// A host that keeps dumps in `state_dir` and finds images from `cwd`.
+    /// A host that keeps dumps in `state_dir` and finds images from `cwd`. Editor and pager are those of
+    /// `$VISUAL`, `$EDITOR` and `$PAGER`.
     pub fn new(state_dir: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
-        Self { state_dir: state_dir.into(), cwd: cwd.into() }
+        let editor = variable(&["VISUAL", "EDITOR"]).unwrap_or_else(|| "vi".into());
+        let pager = variable(&["PAGER"]).unwrap_or_else(|| "less -R".into());
+        Self::with_programs(state_dir, cwd, editor, pager)
+    }
+
+    /// A host with these programs.
+    pub fn with_programs(
+        state_dir: impl Into<PathBuf>,
+        cwd: impl Into<PathBuf>,
+        editor: impl Into<String>,
+        pager: impl Into<String>,
+    ) -> Self {
+        Self { state_dir: state_dir.into(), cwd: cwd.into(), editor: editor.into(), pager: pager.into() }
     }
 }
 
@@ -44,7 +61,7 @@ fn shell(command: &str) -> Command {
 
 impl Host for TerminalHost {
     fn edit_text(&mut self, text: &str) -> Result<String, String> {
-        let editor = variable(&["VISUAL", "EDITOR"]).unwrap_or_else(|| "vi".into());
+        let editor = &self.editor;
         let mut file = tempfile::Builder::new()
             .prefix("windlass-")
             .suffix(".md")
@@ -53,7 +70,7 @@ impl Host for TerminalHost {
         file.write_all(text.as_bytes())
             .and_then(|()| file.flush())
             .map_err(|error| format!("the draft cannot be written for the editor: {error}"))?;
-        let status = shell(&editor)
+        let status = shell(editor)
             .arg(file.path())
             .status()
             .map_err(|error| format!("{editor} cannot be started: {error}; set $VISUAL or $EDITOR"))?;
@@ -72,8 +89,8 @@ impl Host for TerminalHost {
     }
 
     fn page_text(&mut self, text: &str) -> Result<(), String> {
-        let pager = variable(&["PAGER"]).unwrap_or_else(|| "less -R".into());
-        let mut child = shell(&pager)
+        let pager = &self.pager;
+        let mut child = shell(pager)
             .stdin(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{pager} cannot be started: {error}; set $PAGER"))?;
@@ -224,6 +241,29 @@ mod tests {
         assert!(host.read_image(Some("c.png")).unwrap_err().contains("no PNG"));
         assert!(host.read_image(Some("d.png")).unwrap_err().contains("cannot be read"));
         assert!(host.read_image(Some(".")).unwrap_err().contains("not a file"));
+    }
+
+    #[test]
+    fn the_editor_changes_the_text_or_leaves_it_and_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = |editor: &str| TerminalHost::with_programs(dir.path(), dir.path(), editor, "cat");
+        let script = dir.path().join("my editor");
+        std::fs::write(&script, "#!/bin/sh\n[ \"$1\" = --wait ] && sed -i 's/a/b/' \"$2\"\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, mode).unwrap();
+        let quoted = format!("'{}' --wait", script.display());
+        assert_eq!(host(&quoted).edit_text("a draft\nof two").unwrap(), "b draft\nof two");
+        assert!(host("false").edit_text("x").unwrap_err().contains("the draft is as it was"));
+        assert!(host("no-such-editor 2>/dev/null").edit_text("x").is_err());
+    }
+
+    #[test]
+    fn a_pager_that_is_left_early_is_no_failure_and_a_missing_one_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = |pager: &str| TerminalHost::with_programs(dir.path(), dir.path(), "vi", pager);
+        let long = "line\n".repeat(1 << 20);
+        assert_eq!(host("head -n 1 >/dev/null").page_text(&long), Ok(()));
+        assert!(host("no-such-pager 2>/dev/null").page_text("x").unwrap_err().contains("set $PAGER"));
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub static ROWS: &[Row] = &[
     row!("mode", Kind::Choice(MODES), "What is asked: `ask` asks before writes and commands, `edits` allows writes inside the directory, `auto` allows all that no rule denies, `plan` only reads.",
         |s| json!(s.mode.word()),
         Text => |s, _, v: String| s.mode = Mode::parse(&v).unwrap_or_default()),
-    row!("providers", Kind::Providers, "Providers by name, each with `wire`, `base_url`, `key_env`, `headers`. A built-in one (`anthropic`, `openai`, `gemini`) needs only what differs.",
+    row!("providers", Kind::Providers, "Providers by name, each with `wire`, `base_url`, `key_env`, `headers`. A built-in one needs only what differs.",
         |s| Value::Object(s.providers.iter().map(|(name, p)| (name.clone(), provider_json(p))).collect()),
         Providers => |s, _, v: BTreeMap<_, _>| s.providers.extend(v)),
     row!("models", Kind::Models, "What is known of models, by `provider/name`, each with `window`, `max_output`, `price` (dollars for a million tokens: `input`, `output`, `cache_read`, `cache_write`), `images`, `thinking` (`none`, `budget`, `effort`, `always`). Overrides the built-in list.",
