@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::law::output::{DEFAULT_LIMITS, Keep, OutputLimits, Truncation};
 use crate::tool::Tool;
 use crate::tool::apply_patch::ApplyPatchTool;
+use crate::tool::bash::Bash;
 use crate::tool::edit::EditTool;
 use crate::tool::glob::GlobTool;
 use crate::tool::grep::GrepTool;
@@ -14,7 +15,8 @@ use crate::tool::read::ReadTool;
 use crate::tool::todo::TodoTool;
 use crate::tool::write::WriteTool;
 
-/// All tools, in a fixed order.
+/// All tools, in a fixed order. A session makes its table once and keeps it: `bash` holds what commands
+/// left running, and ends it when the table is dropped.
 pub fn all() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(ReadTool),
@@ -23,6 +25,7 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(ApplyPatchTool),
         Arc::new(GrepTool),
         Arc::new(GlobTool),
+        Arc::new(Bash::default()),
         Arc::new(TodoTool),
     ]
 }

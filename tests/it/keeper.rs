@@ -452,8 +452,7 @@ async fn output_artifact_is_whole() {
 
 #[test]
 fn a_normal_start_is_no_keeper_and_a_keeper_needs_its_program() {
-    let output =
-        Command::new(binary()).arg("__keeper").stdin(Stdio::null()).output().unwrap();
+    let output = Command::new(binary()).arg("__keeper").stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
 }

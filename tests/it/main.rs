@@ -6,6 +6,7 @@ mod bash;
 mod cli;
 mod commands;
 mod config;
+mod job_bridge;
 mod journal;
 mod keeper;
 mod lease;

@@ -328,7 +328,8 @@ impl Keeper {
             version: RECORD_VERSION,
             end,
             exit_code: exit.and_then(|exit| if let Exit::Code(code) = exit { Some(code) } else { None }),
-            exit_signal: exit.and_then(|exit| if let Exit::Signal(signal) = exit { Some(signal) } else { None }),
+            exit_signal: exit
+                .and_then(|exit| if let Exit::Signal(signal) = exit { Some(signal) } else { None }),
             process: self.process.clone(),
             began: self.began,
             ended: if killed { wall_clock() } else { self.main_ended.unwrap_or_else(wall_clock) },

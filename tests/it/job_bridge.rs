@@ -1,0 +1,238 @@
+//! The bridge of law J: generated scripts run under real keepers and through the pure machine; what
+//! both say, as text, must be the same. The real side looks at files, `/proc` and exit statuses only.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use windlass::base::Millis;
+use windlass::law::job::{By, End, Exit, Job, JobEffect, JobEvent, JobLimits};
+use windlass::process::record::{self, LeftRecord};
+use windlass::process::{News, Record};
+
+use crate::commands::{Bench, carrying, mark, next, until};
+
+const SCENARIOS: usize = 300;
+/// Scenarios that run at the same time.
+const AT_ONCE: usize = 6;
+const GRACE_MS: u64 = 150;
+
+/// A process that the command starts and does not wait for.
+#[derive(Clone, Copy, Debug)]
+enum Child {
+    Plain,
+    Setsid,
+    DoubleFork,
+    Deaf,
+    WithoutOutput,
+}
+
+/// How the command's own process goes on once it has started all that.
+#[derive(Clone, Copy, Debug)]
+enum Main {
+    Exits(i32),
+    Dies(i32),
+    Waits,
+    WaitsDeaf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ended {
+    ByItself,
+    ByKill(By),
+    ByTime,
+    ByOutput,
+}
+
+#[derive(Clone, Debug)]
+struct Scenario {
+    prints: Vec<usize>,
+    children: Vec<Child>,
+    main: Main,
+    ended: Ended,
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let child = prop_oneof![
+        Just(Child::Plain),
+        Just(Child::Setsid),
+        Just(Child::DoubleFork),
+        Just(Child::Deaf),
+        Just(Child::WithoutOutput)
+    ];
+    let main = prop_oneof![
+        (0..4).prop_map(Main::Exits),
+        prop_oneof![Just(2), Just(9), Just(11), Just(15)].prop_map(Main::Dies),
+        Just(Main::Waits),
+        Just(Main::WaitsDeaf)
+    ];
+    let by = prop_oneof![Just(By::User), Just(By::Model), Just(By::Rewind)];
+    let kill =
+        prop_oneof![3 => by.prop_map(Ended::ByKill), 1 => Just(Ended::ByTime), 1 => Just(Ended::ByOutput)];
+    (proptest::collection::vec(0_usize..3000, 0..4), proptest::collection::vec(child, 0..3), main, kill)
+        .prop_map(|(prints, children, main, kill)| {
+            let ended = match main {
+                Main::Exits(_) | Main::Dies(_) => Ended::ByItself,
+                Main::Waits | Main::WaitsDeaf => kill,
+            };
+            Scenario { prints, children, main, ended }
+        })
+}
+
+impl Scenario {
+    /// Bytes that are printed before the command goes on as `main` says.
+    fn bytes(&self) -> u64 {
+        (self.prints.iter().sum::<usize>() + "ready\n".len()) as u64
+    }
+    fn limits(&self) -> JobLimits {
+        let mut limits = JobLimits::new(1 << 20, None);
+        limits.grace = Millis(GRACE_MS);
+        match self.ended {
+            Ended::ByTime => limits.time_limit = Some(Millis(700)),
+            Ended::ByOutput => limits.spool_max = self.bytes() - 1,
+            Ended::ByItself | Ended::ByKill(_) => {}
+        }
+        limits
+    }
+    fn script(&self, mark: &str) -> String {
+        let mut script = String::new();
+        for bytes in &self.prints {
+            let _ = writeln!(script, "head -c {bytes} /dev/zero");
+        }
+        for child in &self.children {
+            let _ = match child {
+                Child::Plain => writeln!(script, "sleep {mark} &"),
+                Child::Setsid => writeln!(script, "setsid sleep {mark} &"),
+                Child::DoubleFork => writeln!(script, "(sleep {mark} &)"),
+                Child::Deaf => writeln!(script, "(trap '' TERM; exec sleep {mark}) &"),
+                Child::WithoutOutput => writeln!(script, "sleep {mark} >/dev/null 2>&1 &"),
+            };
+        }
+        if matches!(self.main, Main::WaitsDeaf) {
+            script.push_str("trap '' TERM\n");
+        }
+        script.push_str("echo ready\n");
+        let _ = match self.main {
+            Main::Exits(code) => writeln!(script, "exit {code}"),
+            Main::Dies(signal) => writeln!(script, "kill -{signal} $$; sleep {mark}"),
+            Main::Waits | Main::WaitsDeaf => writeln!(script, "while :; do sleep {mark}; done"),
+        };
+        script
+    }
+}
+
+/// What a scenario shows, from whichever side.
+fn transcript(end: &End, main: Option<Exit>, bytes: u64, left: usize, left_by: Option<By>) -> String {
+    format!("end {end:?}\nmain {main:?}\nbytes {bytes}\nleft {left} ended by {left_by:?}\nalive 0\n")
+}
+
+/// The rule: the machine, told what such processes do.
+fn rule(scenario: &Scenario) -> String {
+    let mut job = Job::new(scenario.limits(), Millis(0));
+    let mut now = Millis(0);
+    let mut effects = job.step(JobEvent::Output(scenario.bytes()), now);
+    match (scenario.ended, scenario.main) {
+        (Ended::ByItself, Main::Exits(code)) => {
+            effects.extend(job.step(JobEvent::MainEnded(Exit::Code(code)), now))
+        }
+        (Ended::ByItself, Main::Dies(signal)) => {
+            effects.extend(job.step(JobEvent::MainEnded(Exit::Signal(signal)), now));
+        }
+        (Ended::ByKill(by), _) => effects.extend(job.step(JobEvent::Kill(by), now)),
+        (Ended::ByTime, _) => {
+            now = job.due().unwrap();
+            effects.extend(job.step(JobEvent::Tick, now));
+        }
+        (Ended::ByOutput | Ended::ByItself, _) => {}
+    }
+    let mut left = 0;
+    if scenario.ended == Ended::ByItself {
+        if scenario.children.is_empty() {
+            effects.extend(job.step(JobEvent::TreeEmpty, now));
+        } else {
+            now = job.due().unwrap();
+            effects.extend(job.step(JobEvent::Tick, now));
+            left = scenario.children.len();
+            effects.extend(job.step(JobEvent::ProgramGone, now));
+        }
+    } else {
+        assert!(effects.contains(&JobEffect::Terminate));
+    }
+    // SIGTERM ends who listens, SIGKILL the others; the command's own end first
+    let deaf = matches!(scenario.main, Main::WaitsDeaf);
+    if !job.over() && job.main().is_none() {
+        let signal = if deaf { 9 } else { 15 };
+        if deaf {
+            now = job.due().unwrap();
+            assert!(job.step(JobEvent::Tick, now).contains(&JobEffect::Destroy));
+        }
+        job.step(JobEvent::MainEnded(Exit::Signal(signal)), now);
+    }
+    if !job.over() {
+        job.step(JobEvent::TreeEmpty, now);
+    }
+    assert!(job.over());
+    let left_by = if left > 0 { job.ended_by() } else { None };
+    transcript(job.end().unwrap(), job.main(), job.bytes(), left, left_by)
+}
+
+/// The real thing.
+async fn real(scenario: &Scenario) -> String {
+    let mark = mark();
+    let mut bench = Bench::new();
+    bench.limits = scenario.limits();
+    let mut running = bench.start(&scenario.script(&mark)).await;
+    let mut asked = false;
+    loop {
+        match next(&mut running).await.expect("an end is always told") {
+            News::Output { bytes, .. } => {
+                if let Ended::ByKill(by) = scenario.ended
+                    && !asked
+                    && bytes >= scenario.bytes()
+                {
+                    asked = true;
+                    running.kill(by).await;
+                }
+            }
+            News::Ended { .. } => break,
+        }
+    }
+    drop(running);
+    let took = until("nothing is left", || carrying(&mark).is_empty()).await;
+    assert!(took < Duration::from_secs(3));
+    let dir = bench.record_dir();
+    let record: Record = record::read(&dir, "end.json").unwrap().unwrap();
+    let mut left_by = None;
+    if !record.left.is_empty() {
+        until("the record", || dir.join("left.json").exists()).await;
+        let left: LeftRecord = record::read(&dir, "left.json").unwrap().unwrap();
+        left_by = left.by;
+    }
+    let code = record.exit_code.map(Exit::Code);
+    let main = code.or(record.exit_signal.map(Exit::Signal));
+    assert_eq!(bench.spool().len() as u64, record.bytes.min(bench.limits.spool_max));
+    transcript(&record.end, main, record.bytes, record.left.len(), left_by)
+}
+
+#[tokio::test]
+async fn job_ends_once_as_the_rule_says() {
+    let mut runner = TestRunner::default();
+    let mut scenarios: Vec<Scenario> =
+        (0..SCENARIOS).map(|_| scenario().new_tree(&mut runner).unwrap().current()).collect();
+    let mut running = tokio::task::JoinSet::new();
+    let mut done = 0;
+    while done < SCENARIOS {
+        while running.len() < AT_ONCE
+            && let Some(scenario) = scenarios.pop()
+        {
+            running.spawn(async move {
+                let real = real(&scenario).await;
+                assert_eq!(rule(&scenario), real, "{scenario:#?}");
+            });
+        }
+        running.join_next().await.unwrap().unwrap();
+        done += 1;
+    }
+}
