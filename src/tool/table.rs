@@ -31,8 +31,8 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
 }
 
 /// The tool of a name.
-pub fn find(name: &str) -> Option<Arc<dyn Tool>> {
-    all().into_iter().find(|tool| tool.spec().name == name)
+pub fn find(tools: &[Arc<dyn Tool>], name: &str) -> Option<Arc<dyn Tool>> {
+    tools.iter().find(|tool| tool.spec().name == name).cloned()
 }
 
 /// What the settings say on outputs; what is not set is as the tool registers it.
@@ -96,7 +96,7 @@ mod tests {
         for spec in &specs {
             strict(&spec.schema, spec.name);
             assert_eq!(specs.iter().filter(|other| other.name == spec.name).count(), 1);
-            assert!(find(spec.name).is_some());
+            assert!(find(&all(), spec.name).is_some());
         }
     }
 

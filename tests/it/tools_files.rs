@@ -178,15 +178,15 @@ fn a_wish_tells_paths_class_and_diff_before_anything_runs() {
     let place = Place::new();
     let file = place.file("a.txt", "one\ntwo\n");
     let input = json!({"path": "a.txt", "edits": [{"old": "two", "new": "2"}]});
-    let wish = table::find("edit").unwrap().wish(&place.cwd, &input).unwrap();
+    let wish = table::find(&table::all(), "edit").unwrap().wish(&place.cwd, &input).unwrap();
     assert_eq!((wish.class, &wish.paths), (Class::Write, &vec![file]));
     let Preview::Diff { diff } = wish.preview else { panic!("a diff") };
     assert_eq!(diff, "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert_eq!(place.bytes("a.txt"), b"one\ntwo\n");
     let outside =
-        table::find("write").unwrap().wish(&place.cwd, &json!({"path": "../x", "content": ""})).unwrap();
+        table::find(&table::all(), "write").unwrap().wish(&place.cwd, &json!({"path": "../x", "content": ""})).unwrap();
     assert_eq!(outside.paths, [place.cwd.parent().unwrap().join("x")]);
-    assert!(table::find("edit").unwrap().wish(&place.cwd, &json!({"path": 1})).is_err());
+    assert!(table::find(&table::all(), "edit").unwrap().wish(&place.cwd, &json!({"path": 1})).is_err());
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn what_someone_saved_meanwhile_is_never_overwritten() {
     let file = place.file("a.txt", "one\n");
     let mut context = place.context();
     context.blobs = std::sync::Arc::new(Saves(file));
-    let tool = table::find("edit").unwrap();
+    let tool = table::find(&table::all(), "edit").unwrap();
     let input = json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}]});
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let end = runtime.block_on(tool.run(&context, &input));
@@ -287,7 +287,7 @@ fn a_blob_that_cannot_be_kept_stops_the_change() {
     context.blobs = std::sync::Arc::new(Full);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let input = json!({"path": "a.txt", "content": "two\n"});
-    let end = runtime.block_on(table::find("write").unwrap().run(&context, &input));
+    let end = runtime.block_on(table::find(&table::all(), "write").unwrap().run(&context, &input));
     assert_eq!(
         end.output,
         "the earlier bytes of a.txt could not be kept (no space left); nothing was changed"

@@ -126,7 +126,7 @@ fn a_patch_that_fails_while_it_is_written_is_put_back() {
     let place = Place::new();
     place.file("a", "1\n");
     place.file("b", "9\n");
-    let tool = table::find("apply_patch").unwrap();
+    let tool = table::find(&table::all(), "apply_patch").unwrap();
     // `y` becomes a directory's name and a file's in one patch: no order of writing can do both
     let patch = wrap(
         "*** Update File: a\n@@\n-1\n+one\n*** Delete File: b\n*** Add File: sub/deep/n\n+n\n*** Add File: y\n+f\n*** \
@@ -165,7 +165,7 @@ fn the_preview_and_the_details_show_every_file() {
     place.file("a", "1\n");
     place.file("b", "2\n");
     let patch = wrap("*** Update File: a\n@@\n-1\n+one\n*** Delete File: b\n*** Add File: c\n+3");
-    let tool = table::find("apply_patch").unwrap();
+    let tool = table::find(&table::all(), "apply_patch").unwrap();
     assert_eq!(tool.title(&json!({"patch": patch})), "a and 2 more");
     let wish = tool.wish(&place.cwd, &json!({"patch": patch})).unwrap();
     assert_eq!(wish.paths, ["a", "b", "c"].map(|name| place.cwd.join(name)));

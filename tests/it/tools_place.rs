@@ -85,7 +85,7 @@ impl Place {
     }
     pub fn run(&self, tool: &str, input: Value) -> ToolEnd {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let tool = table::find(tool).unwrap();
+        let tool = table::find(&table::all(), tool).unwrap();
         runtime.block_on(tool.run(&self.context(), &input))
     }
     pub fn ok(&self, tool: &str, input: Value) -> ToolEnd {

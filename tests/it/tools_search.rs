@@ -133,7 +133,7 @@ fn todo_shows_the_list() {
     let end = place.ok("todo", input.clone());
     assert_eq!(end.output, "The list is shown: 1 of 2 done, 1 active.");
     assert!(matches!(end.details, Details::Todo { items } if items.len() == 2));
-    let tool = table::find("todo").unwrap();
+    let tool = table::find(&table::all(), "todo").unwrap();
     assert_eq!(tool.wish(&place.cwd, &input).unwrap().class, Class::Read);
     assert_eq!(tool.title(&json!({"items": 7})), "");
     assert_eq!(
