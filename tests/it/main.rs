@@ -1,6 +1,8 @@
 //! What uses several modules, real processes or the binary.
+
 #![allow(clippy::unwrap_used)] // also in what tests share, which clippy does not take for a test
 
+mod access;
 mod again;
 mod bash;
 mod cli;
