@@ -377,6 +377,20 @@ fn the_page_of_laws_has_a_row_for_each_law_that_is_tested() {
 }
 
 #[test]
+fn each_law_is_broken_on_purpose_by_a_mutation() {
+    let page = std::fs::read_to_string(root().join("docs/LAWS.md")).unwrap();
+    let mutations: Vec<String> = std::fs::read_dir(root().join("tests/mutations"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "patch"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    let broken = |law: &str| mutations.iter().any(|m| m.lines().any(|line| line == format!("law: {law}")));
+    let missing = rows(&page).into_iter().filter(|(law, _)| !broken(law));
+    none(missing.map(|(law, _)| format!("tests/mutations/ has no patch that breaks `{law}`")).collect());
+}
+
+#[test]
 fn each_check_finds_what_it_is_for() {
     let edges = |file: &str, code: &str| wrong_edges(file, code).len();
     assert_eq!(edges("src/law/output.rs", "use crate::{base::Millis, store::open};"), 1);

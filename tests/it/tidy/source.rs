@@ -14,9 +14,9 @@ pub struct Source {
     pub code: String,
 }
 
-/// The package's directory.
+/// The package's directory: where cargo runs the test, else where it was built.
 pub fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
 }
 
 /// Every Rust file below a directory of the package, in order of the paths.
