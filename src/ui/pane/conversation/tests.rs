@@ -1,3 +1,5 @@
+//! The conversation pane: goldens at several sizes, scrolling, folding, and what streams in.
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
