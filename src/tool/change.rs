@@ -226,9 +226,31 @@ fn prepare(change: &Change, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     if let Some(mode) = change.mode.or(change.before.as_ref().map(|before| before.mode)) {
         file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
+    if change.before.is_some() {
+        copy_attributes(&change.path, file.as_file());
+    }
     file.as_file_mut().write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)
+}
+
+/// Longest list of names, and longest value, of extended attributes: Linux' own bound.
+const ATTRIBUTE_BYTES_MAX: usize = 64 * 1024;
+
+/// Gives the new file the attributes that belong to the old one whatever its bytes: access lists, the
+/// label, the person's own. Where the file system or the rights do not allow it, the file goes without.
+fn copy_attributes(from: &Path, to: &File) {
+    let kept = |name: &[u8]| {
+        name.starts_with(b"user.") || name == b"system.posix_acl_access" || name == b"security.selinux"
+    };
+    let mut names = vec![0; ATTRIBUTE_BYTES_MAX];
+    let Ok(length) = rustix::fs::listxattr(from, &mut names[..]) else { return };
+    for name in names[..length].split(|byte| *byte == 0).filter(|name| kept(name)) {
+        let mut value = vec![0; ATTRIBUTE_BYTES_MAX];
+        if let Ok(length) = rustix::fs::getxattr(from, name, &mut value[..]) {
+            let _ = rustix::fs::fsetxattr(to, name, &value[..length], rustix::fs::XattrFlags::empty());
+        }
+    }
 }
 
 /// Whether the file is still the one that the plan was made from.

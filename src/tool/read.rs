@@ -338,11 +338,12 @@ fn next_line(reader: &mut impl BufRead, most: usize, line: &mut Vec<u8>) -> std:
         } else {
             line.extend_from_slice(&buffer[..room]);
         }
-        if used >= 2 {
-            last = buffer[used - 2];
-        } else if !ended {
-            last = buffer[0];
-        }
+        // the byte before the newline, which may stand in the buffer before
+        last = match (ended, used) {
+            (true, 1) => last,
+            (true, _) => buffer[used - 2],
+            (false, _) => buffer[used - 1],
+        };
         whole += used as u64;
         reader.consume(used);
         if ended {

@@ -90,6 +90,21 @@ fn read_cuts_a_long_line_with_a_word_and_never_inside_a_character() {
 }
 
 #[test]
+fn the_end_of_a_cut_line_is_seen_across_buffers() {
+    let place = Place::new();
+    for length in 8_188..8_196 {
+        place.file("a", format!("{}\r\nb\r\n", "x".repeat(length)));
+        let end = place.ok("read", json!({"path": "a"}));
+        assert!(
+            end.output.contains(&format!("(line cut: it has {length} bytes")),
+            "{length}: {}",
+            end.output
+        );
+        assert!(end.output.ends_with("     2\tb\n(line ends are CRLF)"), "{length}: {}", end.output);
+    }
+}
+
+#[test]
 fn read_pages_through_a_huge_file() {
     let place = Place::new();
     let path = place.file("huge.log", "");
@@ -147,6 +162,21 @@ fn write_keeps_the_mode_and_follows_a_link() {
 }
 
 #[test]
+fn extended_attributes_stay() {
+    let place = Place::new();
+    let file = place.file("a", "one\n");
+    let get = || {
+        let mut value = [0; 64];
+        rustix::fs::getxattr(&file, "user.note", &mut value[..]).map(|length| value[..length].to_vec())
+    };
+    // where the file system has none, both sides say so
+    let _ = rustix::fs::setxattr(&file, "user.note", b"mine", rustix::fs::XattrFlags::empty());
+    let before = get();
+    place.ok("write", json!({"path": "a", "content": "two\n"}));
+    assert_eq!(get(), before);
+}
+
+#[test]
 fn a_new_file_gets_the_umask_like_any_other() {
     let place = Place::new();
     let other = place.file("other", "");
@@ -183,8 +213,10 @@ fn a_wish_tells_paths_class_and_diff_before_anything_runs() {
     let Preview::Diff { diff } = wish.preview else { panic!("a diff") };
     assert_eq!(diff, "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert_eq!(place.bytes("a.txt"), b"one\ntwo\n");
-    let outside =
-        table::find(&table::all(), "write").unwrap().wish(&place.cwd, &json!({"path": "../x", "content": ""})).unwrap();
+    let outside = table::find(&table::all(), "write")
+        .unwrap()
+        .wish(&place.cwd, &json!({"path": "../x", "content": ""}))
+        .unwrap();
     assert_eq!(outside.paths, [place.cwd.parent().unwrap().join("x")]);
     assert!(table::find(&table::all(), "edit").unwrap().wish(&place.cwd, &json!({"path": 1})).is_err());
 }
