@@ -57,7 +57,7 @@ pub(super) fn text(who: &str, status: Option<u16>, words: &str, kind: FailureKin
     let next = match kind {
         FailureKind::Key => "Check the key: `windlass doctor` shows which one is used.",
         FailureKind::Overflow => "The conversation does not fit the model's window: /compact makes room.",
-        FailureKind::Busy => "It is busy: try again in a while.",
+        FailureKind::Busy => "It is busy or broken: try again in a while.",
         FailureKind::Connection => "Check the network and the provider's address, then try again.",
         FailureKind::Invalid => "The request was refused: choose another model with /model, or report this.",
         FailureKind::Silent => "Try again, or raise the setting `idle_timeout_ms`.",

@@ -7,12 +7,12 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::live::Live;
-use super::sse::Sse;
+use super::sse::{Sse, TooLong};
 use super::tries::{Attempt, Ending, Outlet, Source, now};
 use super::wire::{Came, Decoder, HttpRequest, Step, decoder};
 use super::{Failure, FailureKind, failure};
@@ -23,6 +23,8 @@ use crate::law::retry::{Cause, retry_after};
 
 /// Most bytes read of an error's body.
 const ERROR_BODY_MAX: usize = 64 << 10;
+/// Most bytes that are taken in before their events are sent.
+const AT_ONCE_MAX: usize = 64 << 10;
 /// How long a finished stream may take to close, so that its connection can be used again.
 const LINGER: Duration = Duration::from_millis(20);
 
@@ -52,6 +54,44 @@ pub(super) struct Exchange {
     pub(super) waits: Waits,
     pub(super) seed: u64,
     pub(super) decoder: Box<dyn Decoder>,
+}
+
+/// Why reading stopped.
+#[derive(Debug, PartialEq)]
+enum Stopped {
+    Finished,
+    /// The stream's end, and why, when it was not a clean one.
+    Eof(Option<String>),
+    Failed {
+        status: Option<u16>,
+        words: String,
+    },
+    Garbled,
+    TooLong(TooLong),
+}
+
+/// A stream under way.
+#[derive(Default)]
+struct Reading {
+    sse: Sse,
+    live: Live,
+}
+
+impl Reading {
+    fn take(&mut self, bytes: &[u8], decoder: &mut dyn Decoder) -> Option<Stopped> {
+        let (mut step, live) = (Step::More, &mut self.live);
+        let pushed = self.sse.push(bytes, |event| {
+            if step == Step::More {
+                step = decoder.event(event.name, event.data, live);
+            }
+        });
+        match step {
+            Step::More => pushed.err().map(Stopped::TooLong),
+            Step::Finished => Some(Stopped::Finished),
+            Step::Failed { status, words } => Some(Stopped::Failed { status, words }),
+            Step::Garbled => Some(Stopped::Garbled),
+        }
+    }
 }
 
 impl Source for Exchange {
@@ -127,56 +167,59 @@ impl Exchange {
     }
 
     async fn read(&mut self, response: reqwest::Response, outlet: &mut Outlet) -> Attempt {
-        let mut stream = response.bytes_stream();
-        let (mut sse, mut live) = (Sse::default(), Live::default());
+        let mut stream = Box::pin(response.bytes_stream());
+        let mut reading = Reading::default();
         loop {
-            let bytes = match tokio::time::timeout(self.waits.idle, stream.next()).await {
+            let mut next = match tokio::time::timeout(self.waits.idle, stream.next()).await {
+                Ok(next) => Some(next),
                 Err(_) => {
                     let words = format!("the stream was silent for {} s", self.waits.idle.as_secs());
-                    return self.broke(&live, FailureKind::Silent, &words);
+                    return self.broke(&reading.live, FailureKind::Silent, &words);
                 }
-                Ok(None) if self.decoder.complete() => return Attempt::Over(Ending::Finished),
-                Ok(None) => {
-                    return self.broke(
-                        &live,
-                        FailureKind::Connection,
-                        "the stream ended before the answer did",
-                    );
-                }
-                Ok(Some(Err(_))) if self.decoder.complete() => return Attempt::Over(Ending::Finished),
-                Ok(Some(Err(error))) => return self.broke(&live, FailureKind::Connection, &reason(error)),
-                Ok(Some(Ok(bytes))) => bytes,
             };
-            let mut step = Step::More;
-            let decoder = &mut self.decoder;
-            let pushed = sse.push(&bytes, |event| {
-                if step == Step::More {
-                    step = decoder.event(event.name, event.data, &mut live);
+            // A server sends piece by piece: what has arrived already is taken in before anything is told.
+            let mut room = AT_ONCE_MAX;
+            let stop = loop {
+                match next {
+                    None => break None,
+                    Some(Some(Ok(bytes))) => {
+                        room = room.saturating_sub(bytes.len());
+                        if let Some(stop) = reading.take(&bytes, self.decoder.as_mut()) {
+                            break Some(stop);
+                        }
+                    }
+                    Some(None) => break Some(Stopped::Eof(None)),
+                    Some(Some(Err(error))) => break Some(Stopped::Eof(Some(reason(error)))),
                 }
-            });
-            for event in live.drain() {
+                next = if room == 0 { None } else { stream.next().now_or_never() };
+            };
+            for event in reading.live.drain() {
                 outlet.send(event).await;
             }
-            match step {
-                Step::More => {}
-                Step::Finished => {
-                    // Read to the close, which stands right behind, so that the connection can be used again.
-                    let _late =
-                        tokio::time::timeout(LINGER, async { while stream.next().await.is_some() {} }).await;
-                    return Attempt::Over(Ending::Finished);
+            if let Some(stop) = stop {
+                if stop == Stopped::Finished {
+                    // The close stands right behind: read to it, so that the connection can be used again.
+                    let rest = async { while stream.next().await.is_some() {} };
+                    let _late = tokio::time::timeout(LINGER, rest).await;
                 }
-                Step::Failed { status, words } => return self.failed(&live, status, &words),
-                Step::Garbled => {
-                    return self.broke(
-                        &live,
-                        FailureKind::Connection,
-                        "the stream held an event that is no JSON",
-                    );
-                }
+                return self.stopped(stop, &reading.live);
             }
-            if let Err(error) = pushed {
-                return self.broke(&live, FailureKind::Other, &error.to_string());
+        }
+    }
+
+    fn stopped(&self, stop: Stopped, live: &Live) -> Attempt {
+        match stop {
+            Stopped::Finished => Attempt::Over(Ending::Finished),
+            Stopped::Eof(_) if self.decoder.complete() => Attempt::Over(Ending::Finished),
+            Stopped::Eof(None) => {
+                self.broke(live, FailureKind::Connection, "the stream ended before the answer did")
             }
+            Stopped::Eof(Some(why)) => self.broke(live, FailureKind::Connection, &why),
+            Stopped::Failed { status, words } => self.failed(live, status, &words),
+            Stopped::Garbled => {
+                self.broke(live, FailureKind::Connection, "the stream held an event that is no JSON")
+            }
+            Stopped::TooLong(error) => self.broke(live, FailureKind::Other, &error.to_string()),
         }
     }
 
@@ -269,10 +312,23 @@ fn asked(headers: &HeaderMap) -> Option<Millis> {
     }
 }
 
-/// Why a request failed, without its address, which may hold a secret.
+/// Why a request failed: what broke, and the innermost cause. Without its address, which may hold a secret.
 fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
-    chain(&error)
+    let what = if error.is_timeout() {
+        "it took too long to connect"
+    } else if error.is_connect() {
+        "cannot connect"
+    } else if error.is_body() || error.is_decode() {
+        "the connection broke"
+    } else {
+        return chain(&error);
+    };
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    format!("{what}: {cause}")
 }
 
 /// Whether an address is on this machine.

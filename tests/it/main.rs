@@ -20,3 +20,4 @@ mod tools_patch;
 mod tools_place;
 mod tools_search;
 mod wire_contract;
+mod wire_outside;

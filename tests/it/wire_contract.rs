@@ -19,11 +19,11 @@ use crate::server::{Reply, Server, Then};
 
 const KEY: &str = "sk-very-secret";
 
-fn quick() -> Policy {
+pub fn quick() -> Policy {
     Policy { base: Millis(1), wait_max: Millis(5), ..Policy::default() }
 }
 
-fn made_with(wire: Wire, url: &str, waits: Waits, policy: Policy) -> Made {
+pub fn made_with(wire: Wire, url: &str, waits: Waits, policy: Policy) -> Made {
     let setting = ProviderSetting {
         wire: Some(wire),
         base_url: Some(url.to_string()),
@@ -42,7 +42,7 @@ fn made(wire: Wire, server: &Server) -> Made {
     made_with(wire, &server.url(), Waits::default(), quick())
 }
 
-fn ask(messages: Vec<Message>) -> Ask {
+pub fn ask(messages: Vec<Message>) -> Ask {
     let schema = serde_json::json!({"type": "object", "properties": {"command": {"type": "string"}}});
     Ask {
         model: "m".into(),
@@ -55,29 +55,29 @@ fn ask(messages: Vec<Message>) -> Ask {
     }
 }
 
-fn said(text: &str) -> Message {
+pub fn said(text: &str) -> Message {
     Message::User { text: text.into(), images: Vec::new() }
 }
 
-struct Ended {
-    events: Vec<StreamEvent>,
-    answer: Answer,
-    failure: Option<Failure>,
+pub struct Ended {
+    pub events: Vec<StreamEvent>,
+    pub answer: Answer,
+    pub failure: Option<Failure>,
 }
 
 impl Ended {
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.events.iter().fold(String::new(), |all, event| match event {
             StreamEvent::Text(text) => all + text,
             _ => all,
         })
     }
-    fn retries(&self) -> usize {
+    pub fn retries(&self) -> usize {
         self.events.iter().filter(|event| matches!(event, StreamEvent::Retrying { .. })).count()
     }
 }
 
-async fn run(made: &Made, ask: Ask, control: Control) -> Ended {
+pub async fn run(made: &Made, ask: Ask, control: Control) -> Ended {
     run_until(made, ask, control, |_| {}).await
 }
 
