@@ -32,8 +32,6 @@ pub struct Sources {
     pub model: Option<String>,
     /// `--approve`.
     pub mode: Option<Mode>,
-    /// Trust the project whatever the list says (the rehearsal's own directory, tests).
-    pub trust_anyway: bool,
 }
 
 /// The variables that count as settings, with the keys they set.
@@ -152,8 +150,13 @@ pub fn load(sources: &Sources) -> Loaded {
     let user = sources.config_dir.join(SETTINGS_FILE);
     file(&mut loaded, &user, Scope::User);
     if let Some(root) = sources.cwd.as_deref().and_then(|cwd| project_root(cwd, &sources.config_dir)) {
-        let trusted = sources.trust_anyway
-            || Trust::load(&sources.state_dir).is_ok_and(|trust| trust.is_trusted(&root));
+        let trusted = match Trust::load(&sources.state_dir) {
+            Ok(trust) => trust.is_trusted(&root),
+            Err(why) => {
+                loaded.problems.push(Problem { file: None, line: 0, key: String::new(), text: why });
+                false
+            }
+        };
         if trusted {
             file(&mut loaded, &root.join(PROJECT_DIR).join(SETTINGS_FILE), Scope::Project);
         }
