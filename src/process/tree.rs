@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read as _;
 
 use nix::errno::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -50,7 +51,10 @@ pub enum Sent {
 
 /// A process by its number; none when there is none.
 pub fn seen(pid: i32) -> Option<Seen> {
-    parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    // one read: a walk looks at every process of the machine, and the line is never this long
+    let mut line = [0; 1024];
+    let count = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse_stat(pid, &line[..count])
 }
 
 /// The processes below `root`, parents before children, those that have ended left out.

@@ -82,6 +82,8 @@ struct Keeper {
     asked: HashSet<ProcessId>,
     /// When the command's own process ended.
     main_ended: Option<Millis>,
+    /// Whether the system said that no process of the tree is left.
+    tree_empty: bool,
     left: bool,
     progress: Progress,
     trouble: Option<String>,
@@ -151,6 +153,7 @@ impl Keeper {
             clock,
             asked: HashSet::new(),
             main_ended: None,
+            tree_empty: false,
             left: false,
             progress: Progress::default(),
             trouble: None,
@@ -258,6 +261,7 @@ impl Keeper {
             self.main_ended = Some(wall_clock());
             self.tell(JobEvent::MainEnded(exit), socket);
         }
+        self.tree_empty = empty;
         if empty {
             self.tell(JobEvent::TreeEmpty, socket);
         } else {
@@ -318,8 +322,7 @@ impl Keeper {
         let (bytes, lines) = self.intake.counts();
         let spooled = self.intake.spooled();
         let kept = self.intake.end();
-        let living: Vec<Named> =
-            tree::below(getpid().as_raw()).iter().map(|seen| tree::named(&seen.id)).collect();
+        let living = if self.tree_empty { Vec::new() } else { living() };
         let killed = matches!(end, End::Killed { .. });
         let (survivors, left) = if killed { (living, Vec::new()) } else { (Vec::new(), living) };
         self.left = !left.is_empty();
@@ -365,7 +368,7 @@ impl Keeper {
     /// Records what became of processes that outlived the command, and sees the last lines off.
     fn farewell(&mut self, socket: &mut Socket) {
         if self.left {
-            let survivors = tree::below(getpid().as_raw()).iter().map(|seen| tree::named(&seen.id)).collect();
+            let survivors = if self.tree_empty { Vec::new() } else { living() };
             let record = LeftRecord {
                 version: RECORD_VERSION,
                 by: self.job.ended_by(),
@@ -399,6 +402,11 @@ fn destroy() {
             break;
         }
     }
+}
+
+/// What lives of the tree, for people.
+fn living() -> Vec<Named> {
+    tree::below(getpid().as_raw()).iter().map(|seen| tree::named(&seen.id)).collect()
 }
 
 fn ended_line(record: Record, kept: &Kept) -> FromKeeper {
