@@ -91,7 +91,8 @@ pub struct Place<'a> {
     pub cwd: &'a Path,
     /// What counts as inside besides: the session's own files and its scratch.
     pub scratch: &'a [PathBuf],
-    /// What is changed only when asked, also inside: the directory of the user's settings.
+    /// What is changed only when asked, in every mode and also inside: the directories of the user's
+    /// settings and of the session's record.
     pub guarded: &'a [PathBuf],
     /// The person's home, for `~/` in rules.
     pub home: Option<&'a Path>,
@@ -118,9 +119,14 @@ impl Place<'_> {
             && (path.starts_with(self.cwd) || self.scratch.iter().any(|s| path.starts_with(s)))
     }
 
+    /// The program's own directory that a file is in.
+    fn own(&self, path: &Path) -> Option<&PathBuf> {
+        self.guarded.iter().find(|dir| path.starts_with(dir))
+    }
+
     /// The name by which a file is guarded.
     fn guard(&self, path: &Path) -> Option<String> {
-        if let Some(dir) = self.guarded.iter().find(|dir| path.starts_with(dir)) {
+        if let Some(dir) = self.own(path) {
             return Some(dir.to_string_lossy().into_owned());
         }
         let below = path.strip_prefix(self.cwd).unwrap_or(path);
@@ -157,7 +163,8 @@ fn whose(scope: Scope) -> &'static str {
 
 fn by_mode(mode: Mode, want: &Want<'_>, place: &Place<'_>, uncovered: String) -> Verdict {
     let outside = want.paths.iter().find(|path| !place.contains(path));
-    let guarded = want.paths.iter().find(|path| place.guard(path).is_some());
+    let own = want.paths.iter().find(|path| place.own(path).is_some());
+    let guarded = own.or_else(|| want.paths.iter().find(|path| place.guard(path).is_some()));
     let outside_text = |path: &Path| format!("it is outside the session's directory: {}", path.display());
     match (want.class, mode) {
         (Class::Read, Mode::Auto) => Verdict::Allow,
@@ -170,7 +177,7 @@ fn by_mode(mode: Mode, want: &Want<'_>, place: &Place<'_>, uncovered: String) ->
         }
         (Class::Write, Mode::Ask | Mode::Edits | Mode::Auto) => match (outside, guarded) {
             (Some(path), _) => Verdict::Ask(outside_text(path)),
-            (None, Some(path)) if mode != Mode::Auto => Verdict::Ask(format!(
+            (None, Some(path)) if mode != Mode::Auto || place.own(path).is_some() => Verdict::Ask(format!(
                 "what is written there can run or allow things later: {}",
                 path.display()
             )),

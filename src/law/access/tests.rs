@@ -308,6 +308,29 @@ fn the_files_of_the_session_count_as_inside() {
 }
 
 #[test]
+fn the_programs_own_files_are_written_only_when_asked_in_every_mode() {
+    let own = [PathBuf::from("/state/windlass/sessions/x"), PathBuf::from("/home/u/proj/.config/windlass")];
+    let place = Place { scratch: &own, guarded: &own, ..place() };
+    let tool = |class: Class| if class == Class::Read { "read" } else { "write" };
+    for path in ["/state/windlass/sessions/x/journal.jsonl", "/home/u/proj/.config/windlass/settings.json"] {
+        for mode in [Mode::Ask, Mode::Edits, Mode::Auto] {
+            let verdict = |class: Class, rules: &Rules| {
+                let paths = [PathBuf::from("/home/u/proj/.git/x"), PathBuf::from(path)];
+                word(&decide(
+                    mode,
+                    &Want { tool: tool(class), class, paths: &paths, command: None },
+                    &place,
+                    rules,
+                ))
+            };
+            assert_eq!(verdict(Class::Read, &Rules::default()), "allow");
+            assert_eq!(verdict(Class::Write, &Rules::default()), "ask");
+            assert_eq!(verdict(Class::Write, &rules(&["write", "write(**)"], &[], &[])), "ask");
+        }
+    }
+}
+
+#[test]
 fn what_always_would_write_is_proposed_only_where_a_rule_can_say_it() {
     let bash = |command: &str| {
         let want = Want { tool: "bash", class: Class::Execute, paths: &[], command: Some(command) };
