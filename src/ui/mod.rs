@@ -6,6 +6,8 @@
 //!
 //! Deliberately not here: the engine. The screen knows `api` and `link` only.
 
+/// What keys can do.
+pub mod action;
 /// Copying through the terminal.
 pub mod clipboard;
 /// How many colours the terminal shows.
@@ -14,6 +16,8 @@ pub mod depth;
 pub mod input;
 /// JSON with comments, with lines.
 pub mod jsonc;
+/// Which key does what.
+pub mod keymap;
 /// What sits over the panes: approvals, pickers, help.
 pub mod overlay;
 /// When to draw.

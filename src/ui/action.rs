@@ -1,0 +1,308 @@
+//! What keys can do: the closed list of actions, each with its layer, its name and a word on it.
+//!
+//! Help, palette, keymap and `docs/KEYS.md` are all made from this list.
+
+/// Where a key is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// Everywhere, after the layer of what has the focus.
+    Global,
+    /// In the composer.
+    Composer,
+    /// In the conversation.
+    Conversation,
+    /// In pickers.
+    List,
+    /// In an approval.
+    Approval,
+}
+
+/// All layers: name in the keymap, title in the help.
+pub const LAYERS: &[(Layer, &str, &str)] = &[
+    (Layer::Global, "global", "Everywhere"),
+    (Layer::Composer, "composer", "In the composer"),
+    (Layer::Conversation, "conversation", "In the conversation"),
+    (Layer::List, "list", "In lists"),
+    (Layer::Approval, "approval", "In an approval"),
+];
+
+/// What a key can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// End what runs.
+    Interrupt,
+    /// Clear the draft; interrupt; twice: quit.
+    Cancel,
+    /// Quit, when the draft is empty.
+    QuitWhenEmpty,
+    /// Every command by name.
+    Palette,
+    /// Every key.
+    Help,
+    /// The next approval mode.
+    NextMode,
+    /// Turn to the open approval.
+    AnswerApproval,
+    /// Choose the model.
+    Models,
+    /// Open another session.
+    Sessions,
+    /// Begin a new session.
+    NewSession,
+    /// Choose the theme.
+    Themes,
+    /// What fills the model's window.
+    Context,
+    /// Show or hide what runs now.
+    Live,
+    /// Turn to the conversation.
+    Conversation,
+    /// Try a failed request again now.
+    Retry,
+    /// The whole conversation in the pager.
+    Transcript,
+    /// A page up in the conversation.
+    PageUp,
+    /// A page down in the conversation.
+    PageDown,
+    /// To the conversation's beginning.
+    Top,
+    /// To the conversation's end, following it.
+    Bottom,
+    /// A line up in the conversation.
+    LineUp,
+    /// A line down in the conversation.
+    LineDown,
+    /// Stop the program until `fg`.
+    Suspend,
+    /// Draw the whole screen anew.
+    Redraw,
+    /// Keep the last messages of the screen in a file.
+    Dump,
+    /// Send; while the model works: steer it.
+    Send,
+    /// Send after the turn.
+    Queue,
+    /// A new line.
+    Newline,
+    /// Take the suggestion; turn to the conversation.
+    Complete,
+    /// Left.
+    Left,
+    /// Right.
+    Right,
+    /// Up; at the top: take a pending message back, or the history.
+    Up,
+    /// Down; at the bottom: the history.
+    Down,
+    /// A word left.
+    WordLeft,
+    /// A word right.
+    WordRight,
+    /// To the line's start.
+    LineStart,
+    /// To the line's end.
+    LineEnd,
+    /// Delete to the left.
+    DeleteLeft,
+    /// Delete to the right.
+    DeleteRight,
+    /// Delete the word to the left.
+    DeleteWordLeft,
+    /// Delete the word to the right.
+    DeleteWordRight,
+    /// Delete to the line's start.
+    DeleteToStart,
+    /// Delete to the line's end.
+    DeleteToEnd,
+    /// Put back what was deleted last.
+    Yank,
+    /// Undo.
+    Undo,
+    /// Redo.
+    Redo,
+    /// Search earlier prompts.
+    SearchHistory,
+    /// Write the draft in your editor.
+    Editor,
+    /// Take an image from the clipboard.
+    PasteImage,
+    /// The next item.
+    Next,
+    /// The item before.
+    Previous,
+    /// Open or fold the item.
+    Toggle,
+    /// Open or fold all.
+    ToggleAll,
+    /// The next message of yours.
+    NextUser,
+    /// The message of yours before.
+    PreviousUser,
+    /// The next failure.
+    NextError,
+    /// To the beginning.
+    First,
+    /// To the end.
+    Last,
+    /// Search.
+    Find,
+    /// The next hit.
+    FindNext,
+    /// The hit before.
+    FindPrevious,
+    /// Copy the item's source text.
+    Copy,
+    /// Try a failed request again.
+    RetryHere,
+    /// Every key.
+    KeysHere,
+    /// Back to the composer.
+    Leave,
+    /// The next row.
+    ListNext,
+    /// The row before.
+    ListPrevious,
+    /// A page down.
+    ListPageDown,
+    /// A page up.
+    ListPageUp,
+    /// Take the row.
+    Accept,
+    /// Close.
+    Close,
+    /// Rename the session (in the session list).
+    Rename,
+    /// Sessions of all directories (in the session list).
+    AllDirectories,
+    /// Yes, this once.
+    Once,
+    /// Yes, for this session.
+    ForSession,
+    /// Yes, always (writes the rule).
+    Always,
+    /// No.
+    No,
+    /// No, with a reason.
+    NoBecause,
+    /// Take the marked answer.
+    Choose,
+    /// The next answer.
+    ChoiceNext,
+    /// The answer before.
+    ChoicePrevious,
+    /// Scroll the preview down.
+    PreviewDown,
+    /// Scroll the preview up.
+    PreviewUp,
+    /// Back to the draft without an answer.
+    Aside,
+}
+
+/// All actions: layer, action, name in the keymap, what it does.
+pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
+    (Layer::Global, Action::Interrupt, "interrupt", "End what runs"),
+    (Layer::Global, Action::Cancel, "cancel", "Clear the draft; interrupt; twice: quit"),
+    (Layer::Global, Action::QuitWhenEmpty, "quit-when-empty", "Quit, when the draft is empty"),
+    (Layer::Global, Action::Palette, "palette", "Every command by name"),
+    (Layer::Global, Action::Help, "help", "Every key"),
+    (Layer::Global, Action::NextMode, "next-mode", "The next approval mode"),
+    (Layer::Global, Action::AnswerApproval, "answer-approval", "Turn to the open approval"),
+    (Layer::Global, Action::Models, "models", "Choose the model"),
+    (Layer::Global, Action::Sessions, "sessions", "Open another session"),
+    (Layer::Global, Action::NewSession, "new-session", "Begin a new session"),
+    (Layer::Global, Action::Themes, "themes", "Choose the theme"),
+    (Layer::Global, Action::Context, "context", "What fills the model's window"),
+    (Layer::Global, Action::Live, "live", "Show or hide what runs now"),
+    (Layer::Global, Action::Conversation, "conversation", "Turn to the conversation"),
+    (Layer::Global, Action::Retry, "retry", "Try a failed request again now"),
+    (Layer::Global, Action::Transcript, "transcript", "The whole conversation in the pager"),
+    (Layer::Global, Action::PageUp, "page-up", "A page up in the conversation"),
+    (Layer::Global, Action::PageDown, "page-down", "A page down in the conversation"),
+    (Layer::Global, Action::Top, "top", "To the conversation's beginning"),
+    (Layer::Global, Action::Bottom, "bottom", "To the conversation's end, following it"),
+    (Layer::Global, Action::LineUp, "line-up", "A line up in the conversation"),
+    (Layer::Global, Action::LineDown, "line-down", "A line down in the conversation"),
+    (Layer::Global, Action::Suspend, "suspend", "Stop the program until `fg`"),
+    (Layer::Global, Action::Redraw, "redraw", "Draw the whole screen anew"),
+    (Layer::Global, Action::Dump, "dump", "Keep the last messages of the screen in a file"),
+    (Layer::Composer, Action::Send, "send", "Send; while the model works: steer it"),
+    (Layer::Composer, Action::Queue, "queue", "Send after the turn"),
+    (Layer::Composer, Action::Newline, "newline", "A new line"),
+    (Layer::Composer, Action::Complete, "complete", "Take the suggestion; turn to the conversation"),
+    (Layer::Composer, Action::Left, "left", "Left"),
+    (Layer::Composer, Action::Right, "right", "Right"),
+    (Layer::Composer, Action::Up, "up", "Up; at the top: take a pending message back, or the history"),
+    (Layer::Composer, Action::Down, "down", "Down; at the bottom: the history"),
+    (Layer::Composer, Action::WordLeft, "word-left", "A word left"),
+    (Layer::Composer, Action::WordRight, "word-right", "A word right"),
+    (Layer::Composer, Action::LineStart, "line-start", "To the line's start"),
+    (Layer::Composer, Action::LineEnd, "line-end", "To the line's end"),
+    (Layer::Composer, Action::DeleteLeft, "delete-left", "Delete to the left"),
+    (Layer::Composer, Action::DeleteRight, "delete-right", "Delete to the right"),
+    (Layer::Composer, Action::DeleteWordLeft, "delete-word-left", "Delete the word to the left"),
+    (Layer::Composer, Action::DeleteWordRight, "delete-word-right", "Delete the word to the right"),
+    (Layer::Composer, Action::DeleteToStart, "delete-to-start", "Delete to the line's start"),
+    (Layer::Composer, Action::DeleteToEnd, "delete-to-end", "Delete to the line's end"),
+    (Layer::Composer, Action::Yank, "yank", "Put back what was deleted last"),
+    (Layer::Composer, Action::Undo, "undo", "Undo"),
+    (Layer::Composer, Action::Redo, "redo", "Redo"),
+    (Layer::Composer, Action::SearchHistory, "search-history", "Search earlier prompts"),
+    (Layer::Composer, Action::Editor, "editor", "Write the draft in your editor"),
+    (Layer::Composer, Action::PasteImage, "paste-image", "Take an image from the clipboard"),
+    (Layer::Conversation, Action::Next, "next", "The next item"),
+    (Layer::Conversation, Action::Previous, "previous", "The item before"),
+    (Layer::Conversation, Action::Toggle, "toggle", "Open or fold the item"),
+    (Layer::Conversation, Action::ToggleAll, "toggle-all", "Open or fold all"),
+    (Layer::Conversation, Action::NextUser, "next-user", "The next message of yours"),
+    (Layer::Conversation, Action::PreviousUser, "previous-user", "The message of yours before"),
+    (Layer::Conversation, Action::NextError, "next-error", "The next failure"),
+    (Layer::Conversation, Action::First, "first", "To the beginning"),
+    (Layer::Conversation, Action::Last, "last", "To the end"),
+    (Layer::Conversation, Action::Find, "find", "Search"),
+    (Layer::Conversation, Action::FindNext, "find-next", "The next hit"),
+    (Layer::Conversation, Action::FindPrevious, "find-previous", "The hit before"),
+    (Layer::Conversation, Action::Copy, "copy", "Copy the item's source text"),
+    (Layer::Conversation, Action::RetryHere, "retry-here", "Try a failed request again"),
+    (Layer::Conversation, Action::KeysHere, "keys-here", "Every key"),
+    (Layer::Conversation, Action::Leave, "leave", "Back to the composer"),
+    (Layer::List, Action::ListNext, "list-next", "The next row"),
+    (Layer::List, Action::ListPrevious, "list-previous", "The row before"),
+    (Layer::List, Action::ListPageDown, "list-page-down", "A page down"),
+    (Layer::List, Action::ListPageUp, "list-page-up", "A page up"),
+    (Layer::List, Action::Accept, "accept", "Take the row"),
+    (Layer::List, Action::Close, "close", "Close"),
+    (Layer::List, Action::Rename, "rename", "Rename the session (in the session list)"),
+    (
+        Layer::List,
+        Action::AllDirectories,
+        "all-directories",
+        "Sessions of all directories (in the session list)",
+    ),
+    (Layer::Approval, Action::Once, "once", "Yes, this once"),
+    (Layer::Approval, Action::ForSession, "for-session", "Yes, for this session"),
+    (Layer::Approval, Action::Always, "always", "Yes, always (writes the rule)"),
+    (Layer::Approval, Action::No, "no", "No"),
+    (Layer::Approval, Action::NoBecause, "no-because", "No, with a reason"),
+    (Layer::Approval, Action::Choose, "choose", "Take the marked answer"),
+    (Layer::Approval, Action::ChoiceNext, "choice-next", "The next answer"),
+    (Layer::Approval, Action::ChoicePrevious, "choice-previous", "The answer before"),
+    (Layer::Approval, Action::PreviewDown, "preview-down", "Scroll the preview down"),
+    (Layer::Approval, Action::PreviewUp, "preview-up", "Scroll the preview up"),
+    (Layer::Approval, Action::Aside, "aside", "Back to the draft without an answer"),
+];
+
+impl Action {
+    /// The action of a name in a layer.
+    pub fn parse(layer: Layer, name: &str) -> Option<Action> {
+        ACTIONS.iter().find(|(l, _, n, _)| *l == layer && *n == name).map(|(_, action, _, _)| *action)
+    }
+    /// What it does, in words.
+    pub fn says(self) -> &'static str {
+        ACTIONS.iter().find(|(_, a, _, _)| *a == self).map_or("", |(_, _, _, says)| says)
+    }
+    /// Its name in the keymap.
+    pub fn name(self) -> &'static str {
+        ACTIONS.iter().find(|(_, a, _, _)| *a == self).map_or("", |(_, _, name, _)| name)
+    }
+}
