@@ -1,5 +1,6 @@
 //! The panes. Each is a folder of plain functions: `State`, `Msg`, `update`, `view`.
 
+pub mod composer;
 pub mod conversation;
 
 /// The panes of the main screen.

@@ -2,6 +2,8 @@
 
 /// A unified diff as rows.
 pub mod diff;
+/// Fuzzy choice.
+pub mod fuzzy;
 /// Colours of code, in the background.
 pub mod highlight;
 /// Markdown that streams.
