@@ -6,8 +6,12 @@
 //!
 //! Deliberately not here: the engine. The screen knows `api` and `link` only.
 
+/// What actions do.
+mod act;
 /// What keys can do.
 pub mod action;
+/// The title line and the status line.
+mod chrome;
 /// Copying through the terminal.
 pub mod clipboard;
 /// How many colours the terminal shows.
@@ -18,23 +22,45 @@ pub mod input;
 pub mod jsonc;
 /// Which key does what.
 pub mod keymap;
+/// Where everything stands.
+pub mod layout;
+/// The one model.
+pub mod model;
+/// What can happen, and what is wanted.
+pub mod msg;
 /// What sits over the panes: approvals, pickers, help.
 pub mod overlay;
+/// What keys do to overlays.
+mod overlay_update;
 /// When to draw.
 pub mod pace;
 /// The panes and their closed list.
 pub mod pane;
 /// The terminal's drawing style.
 mod pen;
+/// The last messages.
+mod ring;
+/// The loop.
+mod run;
 /// Signals in the screen's poll.
 mod signals;
 /// The guard of the terminal's modes.
 mod terminal;
 /// Styles by what they are for.
 pub mod theme;
+/// The only place that changes the model.
+pub mod update;
+/// The only place that draws.
+pub mod view;
 /// What wakes the screen.
 mod wake;
 /// Things drawn from plain arguments only.
 pub mod widget;
 /// A drawn buffer becomes bytes.
 pub mod writer;
+
+pub use model::{Model, UiOptions};
+pub use msg::{Effect, Exit, Msg};
+pub use run::run;
+pub use terminal::UiError;
+pub use wake::{WakeEnd, wake_pair};

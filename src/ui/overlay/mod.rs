@@ -1,1 +1,18 @@
 //! Overlays: a stack in the model, the first to see a key.
+
+pub mod approve;
+pub mod catalog;
+pub mod line;
+pub mod list;
+pub mod page;
+
+/// One of the stack.
+#[derive(Clone, Debug)]
+pub enum Overlay {
+    /// A list to choose from.
+    List(list::State),
+    /// A line to type.
+    Line(line::State),
+    /// A page to read.
+    Page(page::State),
+}

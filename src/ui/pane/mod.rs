@@ -2,6 +2,7 @@
 
 pub mod composer;
 pub mod conversation;
+pub mod live;
 
 /// The panes of the main screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

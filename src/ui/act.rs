@@ -1,0 +1,248 @@
+//! What actions and `/` commands do.
+
+use std::path::PathBuf;
+
+use crate::api::access::{Decision, Mode};
+use crate::api::command::{Command, Query};
+use crate::api::message::Thinking;
+use crate::base::Millis;
+use crate::ui::action::Action;
+use crate::ui::model::{Asker, Model};
+use crate::ui::msg::{Effect, Exit};
+use crate::ui::overlay::{Overlay, approve, catalog, line, list};
+use crate::ui::pane::{PaneId, composer, conversation};
+use crate::ui::update::{to_composer, to_conversation};
+
+/// How long the second `^C` quits.
+const QUIT_MS: u64 = 2000;
+
+/// Does an action.
+pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>) {
+    use Action as A;
+    if let Some(msg) = scrolls(action) {
+        return to_conversation(model, msg, now, out);
+    }
+    match action {
+        A::Interrupt => interrupt(model, now, out),
+        A::Cancel => cancel(model, now, out),
+        A::QuitWhenEmpty => {
+            if model.composer.draft.is_empty() {
+                leave(model, out);
+            } else {
+                to_composer(model, composer::Msg::Do(A::DeleteRight), now, out);
+            }
+        }
+        A::Palette => model.overlays.push(Overlay::List(catalog::palette(&model.keymap))),
+        A::Help | A::KeysHere => model.overlays.push(Overlay::Page(catalog::help(&model.keymap))),
+        A::NextMode => out.push(Effect::Send(Command::SetMode(model.status.mode.next()))),
+        A::AnswerApproval if model.approvals.is_empty() => model.say("nothing waits for an approval", now),
+        A::AnswerApproval => model.approve.focus(),
+        A::Aside => model.approve.put_aside(),
+        A::Models => open_list(model, list::Kind::Models, "Model", Query::Models, out),
+        A::Sessions => sessions(model, false, out),
+        A::NewSession => out.push(Effect::Leave(Exit::New)),
+        A::Themes => model.overlays.push(Overlay::List(catalog::themes(&model.themes, model.theme))),
+        A::Context => out.push(model.ask(Asker::Context, Query::Context)),
+        A::Live => model.live.hidden = !model.live.hidden,
+        A::Conversation => model.focus = PaneId::Conversation,
+        A::Leave => model.focus = PaneId::Composer,
+        A::Retry | A::RetryHere => out.push(Effect::Send(Command::Retry)),
+        A::Transcript => out.push(Effect::Page(model.conversation.transcript())),
+        A::Suspend => out.push(Effect::Suspend),
+        A::Redraw => out.push(Effect::Redraw),
+        A::Dump => out.push(Effect::Dump),
+        A::Find => model.overlays.push(Overlay::Line(line::State::new(line::Kind::Find))),
+        A::Once
+        | A::ForSession
+        | A::Always
+        | A::No
+        | A::NoBecause
+        | A::Choose
+        | A::ChoiceNext
+        | A::ChoicePrevious => {
+            answer(model, action, now, out);
+        }
+        A::PreviewDown => model.approve.top += 5,
+        A::PreviewUp => model.approve.top = model.approve.top.saturating_sub(5),
+        _ => to_composer(model, composer::Msg::Do(action), now, out),
+    }
+}
+
+/// The message of an action that only moves in the conversation.
+fn scrolls(action: Action) -> Option<conversation::Msg> {
+    use conversation::Msg as M;
+    Some(match action {
+        Action::PageUp => M::Pages(-1),
+        Action::PageDown => M::Pages(1),
+        Action::Top | Action::First => M::Top,
+        Action::Bottom | Action::Last => M::Bottom,
+        Action::LineUp => M::Lines(-1),
+        Action::LineDown => M::Lines(1),
+        Action::Next => M::Next,
+        Action::Previous => M::Previous,
+        Action::NextUser => M::NextUser,
+        Action::PreviousUser => M::PreviousUser,
+        Action::NextError => M::NextError,
+        Action::Toggle => M::Toggle,
+        Action::ToggleAll => M::ToggleAll,
+        Action::FindNext => M::SearchNext,
+        Action::FindPrevious => M::SearchPrevious,
+        Action::Copy => M::Copy,
+        _ => return None,
+    })
+}
+
+fn interrupt(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    if model.composer.popup.take().is_some() {
+        return;
+    }
+    if model.status.phase.busy() {
+        out.push(Effect::Send(Command::Interrupt));
+    } else if model.focus == PaneId::Conversation {
+        model.focus = PaneId::Composer;
+        to_conversation(model, conversation::Msg::Deselect, now, out);
+        to_conversation(model, conversation::Msg::Search(String::new()), now, out);
+    }
+}
+
+fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    if !model.composer.draft.is_empty() {
+        to_composer(model, composer::Msg::Clear, now, out);
+        model.focus = PaneId::Composer;
+        return;
+    }
+    if model.quit_until.is_some_and(|until| now <= until) {
+        return out.push(Effect::Leave(Exit::Quit));
+    }
+    if model.status.phase.busy() {
+        out.push(Effect::Send(Command::Interrupt));
+    }
+    model.quit_until = Some(now.plus(Millis(QUIT_MS)));
+}
+
+fn leave(model: &mut Model, out: &mut Vec<Effect>) {
+    if model.status.phase.busy() {
+        model.overlays.push(Overlay::List(catalog::quit()));
+    } else {
+        out.push(Effect::Leave(Exit::Quit));
+    }
+}
+
+fn open_list(model: &mut Model, kind: list::Kind, title: &str, query: Query, out: &mut Vec<Effect>) {
+    let mut shown = list::State::new(kind, title, Vec::new());
+    shown.waits = true;
+    model.overlays.push(Overlay::List(shown));
+    out.push(model.ask(Asker::List, query));
+}
+
+/// Opens the list of sessions.
+pub fn sessions(model: &mut Model, all: bool, out: &mut Vec<Effect>) {
+    let title = if all { "Sessions of all directories" } else { "Sessions of this directory" };
+    open_list(model, list::Kind::Sessions { all }, title, Query::Sessions { all }, out);
+    let hint = format!(
+        "Enter opens · {} renames this session · {} all directories",
+        model.keymap.hint(Action::Rename),
+        model.keymap.hint(Action::AllDirectories)
+    );
+    if let Some(Overlay::List(shown)) = model.overlays.last_mut() {
+        shown.hint = hint;
+    }
+}
+
+fn answer(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>) {
+    let Some(approval) = model.approvals.first().cloned() else { return };
+    let choices = approve::choices(&approval);
+    let last = choices.len() - 1;
+    model.approve.choice = model.approve.choice.min(last);
+    let choice = match action {
+        Action::ChoiceNext => {
+            model.approve.choice = if model.approve.choice == last { 0 } else { model.approve.choice + 1 };
+            return;
+        }
+        Action::ChoicePrevious => {
+            model.approve.choice = model.approve.choice.checked_sub(1).unwrap_or(last);
+            return;
+        }
+        Action::Choose => choices[model.approve.choice],
+        _ => match choices.iter().find(|c| c.action() == action) {
+            Some(choice) => *choice,
+            None => return model.say("no rule can say this call: choose once or for the session", now),
+        },
+    };
+    match choice.decision() {
+        Some(decision) => decide(model, &approval.call, decision, out),
+        None => {
+            let line = line::State::new(line::Kind::Reason(approval.call.clone()));
+            model.overlays.push(Overlay::Line(line));
+        }
+    }
+}
+
+/// Answers an approval; it is not shown any longer, whenever the record follows.
+pub fn decide(model: &mut Model, call: &crate::base::CallId, decision: Decision, out: &mut Vec<Effect>) {
+    out.push(Effect::Send(Command::Decide { call: call.clone(), decision }));
+    let rest: Vec<_> = model.approvals.iter().filter(|a| a.call != *call).cloned().collect();
+    model.approvals = std::sync::Arc::new(rest);
+    model.approve.turn_to(model.approvals.first().map(|a| &a.call));
+}
+
+/// Does a `/` command.
+pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut Vec<Effect>) {
+    let send = |command| Effect::Send(command);
+    match (name, args) {
+        ("help", _) => act(model, Action::Help, now, out),
+        ("model", "") => act(model, Action::Models, now, out),
+        ("model", name) => out.push(send(Command::SetModel(name.to_owned()))),
+        ("thinking", word) => {
+            let level = [
+                ("off", Thinking::Off),
+                ("low", Thinking::Low),
+                ("medium", Thinking::Medium),
+                ("high", Thinking::High),
+                ("default", Thinking::Default),
+            ]
+            .into_iter()
+            .find(|(w, _)| *w == word);
+            match level {
+                Some((word, level)) => {
+                    out.push(send(Command::SetThinking(level)));
+                    model.say(format!("thinking: {word}"), now);
+                }
+                None => model.say("expected off, low, medium, high or default after /thinking", now),
+            }
+        }
+        ("mode", word) => match Mode::parse(word) {
+            Some(mode) => out.push(send(Command::SetMode(mode))),
+            None => model.say("expected ask, edits, auto or plan after /mode", now),
+        },
+        ("compact", _) => out.push(send(Command::Compact)),
+        ("context", _) => act(model, Action::Context, now, out),
+        ("sessions", _) => act(model, Action::Sessions, now, out),
+        ("new" | "clear", _) => act(model, Action::NewSession, now, out),
+        ("rename", "") => {
+            let line = line::State::new(line::Kind::Rename(model.status.session.clone()));
+            model.overlays.push(Overlay::Line(line));
+        }
+        ("rename", title) => out.push(send(Command::Rename(title.to_owned()))),
+        ("export", file) => {
+            let file = if file.is_empty() { "conversation.md" } else { file };
+            out.push(model.ask(Asker::Outcome, Query::Export(PathBuf::from(file))));
+        }
+        ("theme", "") => act(model, Action::Themes, now, out),
+        ("theme", name) => match model.themes.iter().position(|t| t.name == name) {
+            Some(at) => model.theme = at,
+            None => model.say(format!("there is no theme {name}; /theme lists them"), now),
+        },
+        ("key", _) => {
+            model.overlays.push(Overlay::List(catalog::welcome()));
+            out.push(model.ask(Asker::Servers, Query::Servers));
+        }
+        ("trust", _) => {
+            let cwd = model.status.cwd.display().to_string();
+            model.overlays.push(Overlay::List(catalog::trust(&cwd)));
+        }
+        ("retry", _) => act(model, Action::Retry, now, out),
+        ("quit", _) => leave(model, out),
+        _ => model.say(format!("there is no command /{name}"), now),
+    }
+}

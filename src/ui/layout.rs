@@ -1,0 +1,142 @@
+//! Where everything stands. Pure; correct from 1×1 up.
+//!
+//! Wide (from 110 columns): conversation left, what runs right. Medium (from 70): frames, and what
+//! runs is one line. Narrow: no frames. The composer comes first when there is little room.
+
+use ratatui::layout::Rect;
+
+/// Columns from which there is a right column.
+pub const WIDE: u16 = 110;
+/// Columns from which there are frames.
+pub const MEDIUM: u16 = 70;
+
+/// Where everything stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The title line; empty when there is no room.
+    pub title: Rect,
+    /// The conversation's content.
+    pub conversation: Rect,
+    /// The frame around it.
+    pub conversation_frame: Option<Rect>,
+    /// What runs: the pane's content.
+    pub live: Option<Rect>,
+    /// The frame around it.
+    pub live_frame: Option<Rect>,
+    /// Lines over the composer: what runs, and what waits.
+    pub strips: Option<Rect>,
+    /// The line between conversation and composer where there are no frames.
+    pub rule: Option<Rect>,
+    /// The composer's content.
+    pub composer: Rect,
+    /// The frame around it.
+    pub composer_frame: Option<Rect>,
+    /// The status line; empty when there is no room.
+    pub status: Rect,
+}
+
+fn shrink(rect: Rect) -> Rect {
+    Rect {
+        x: rect.x + 1.min(rect.width),
+        y: rect.y + 1.min(rect.height),
+        width: rect.width.saturating_sub(2),
+        height: rect.height.saturating_sub(2),
+    }
+}
+
+/// Places everything; `rows`: what the draft wants, `strips`: lines over the composer, `live`: whether what runs has a pane.
+pub fn layout(area: Rect, rows: u16, strips: u16, live: bool) -> Layout {
+    let mut out = Layout {
+        title: Rect { height: 0, ..area },
+        status: Rect { height: 0, y: area.bottom(), ..area },
+        ..Layout::default()
+    };
+    let mut rest = area;
+    if rest.height >= 4 {
+        out.status = Rect { y: rest.bottom() - 1, height: 1, ..rest };
+        rest.height -= 1;
+    }
+    if rest.height >= 5 {
+        out.title = Rect { height: 1, ..rest };
+        rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
+    }
+    let framed = area.width >= MEDIUM && rest.height >= 9;
+    let around = if framed { 2 } else { 0 };
+    if framed && area.width >= WIDE && live {
+        let width = (rest.width * 3 / 10).clamp(32, 60);
+        let frame = Rect { x: rest.right() - width, width, ..rest };
+        (out.live_frame, out.live) = (Some(frame), Some(shrink(frame)));
+        rest.width -= width;
+    }
+    let rows = rows.clamp(1, rest.height.saturating_sub(around).max(1));
+    let height = (rows + around).min(rest.height);
+    let bottom = Rect { y: rest.bottom() - height, height, ..rest };
+    rest.height -= height;
+    if framed {
+        out.composer_frame = Some(bottom);
+        let inner = shrink(bottom);
+        out.composer = Rect { x: inner.x + 1, width: inner.width.saturating_sub(1), ..inner };
+    } else {
+        out.composer = bottom;
+        if rest.height >= 4 {
+            rest.height -= 1;
+            out.rule = Some(Rect { y: rest.bottom(), height: 1, ..rest });
+        }
+    }
+    let strips = strips.min(rest.height.saturating_sub(3));
+    if strips > 0 {
+        rest.height -= strips;
+        out.strips = Some(Rect { y: rest.bottom(), height: strips, ..rest });
+    }
+    if framed {
+        out.conversation_frame = Some(rest);
+        let inner = shrink(rest);
+        out.conversation =
+            Rect { x: inner.x + 1.min(inner.width), width: inner.width.saturating_sub(2), ..inner };
+    } else {
+        out.conversation = rest;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_stands_inside_at_every_size() {
+        for width in 0..130 {
+            for height in 0..50 {
+                for rows in [1, 5, 40] {
+                    for strips in [0, 2] {
+                        let area = Rect::new(0, 0, width, height);
+                        let l = layout(area, rows, strips, true);
+                        let all = [
+                            Some(l.title),
+                            Some(l.conversation),
+                            l.live,
+                            l.live_frame,
+                            l.strips,
+                            l.rule,
+                            Some(l.composer),
+                            Some(l.status),
+                            l.conversation_frame,
+                            l.composer_frame,
+                        ];
+                        for rect in all.into_iter().flatten() {
+                            assert_eq!(
+                                rect.intersection(area).area(),
+                                rect.area(),
+                                "{width}x{height}: {rect:?}"
+                            );
+                            assert!(rect.right() <= width && rect.bottom() <= height);
+                        }
+                        if width > 0 && height > 0 {
+                            assert!(l.composer.height > 0, "{width}x{height}: a person can always type");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The one model of the screen: all that is drawn comes from it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::access::Approval;
+use crate::api::board::{Record, Status};
+use crate::api::command::{Command, Query};
+use crate::base::Millis;
+use crate::link::Wake;
+use crate::ui::input::Key;
+use crate::ui::jsonc::Problem;
+use crate::ui::keymap::Keymap;
+use crate::ui::msg::Effect;
+use crate::ui::overlay::{Overlay, approve};
+use crate::ui::pace::Motion;
+use crate::ui::pane::{PaneId, composer, conversation, live};
+use crate::ui::ring::Ring;
+use crate::ui::theme::{self, Theme};
+
+/// How the screen is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct UiOptions {
+    /// The theme's name; empty: `dark`.
+    pub theme: String,
+    /// The person's themes, as (file, text).
+    pub themes: Vec<(String, String)>,
+    /// The person's keymap, as (file, text).
+    pub keymap: Option<(String, String)>,
+    /// Mouse reports.
+    pub mouse: bool,
+    /// Fewer things that move.
+    pub reduced_motion: bool,
+    /// No colours.
+    pub no_color: bool,
+    /// What stands in the composer at first.
+    pub draft: String,
+    /// Show the first-run screen.
+    pub first_run: bool,
+}
+
+/// Who asked a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// The composer, for files.
+    Files,
+    /// The composer, for earlier prompts.
+    Prompts,
+    /// The composer, for the person's own commands.
+    Commands,
+    /// The list on top.
+    List,
+    /// The page of what fills the window.
+    Context,
+    /// The first-run screen.
+    Servers,
+    /// Something of which only the outcome is told.
+    Outcome,
+    /// A key was stored: models are offered next.
+    Key,
+    /// The conversation, with its token.
+    Conversation(u64),
+}
+
+/// A word to the person that goes by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toast {
+    /// The words.
+    pub text: String,
+    /// Until when they stand.
+    pub until: Millis,
+}
+
+/// The model.
+pub struct Model {
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Which pane has the focus.
+    pub focus: PaneId,
+    /// The conversation.
+    pub conversation: conversation::State,
+    /// The composer.
+    pub composer: composer::State,
+    /// What runs.
+    pub live: live::State,
+    /// What sits over the panes, the last on top.
+    pub overlays: Vec<Overlay>,
+    /// The title's facts.
+    pub status: Arc<Status>,
+    /// Open questions, oldest first.
+    pub approvals: Arc<Vec<Approval>>,
+    /// What is remembered of the first of them.
+    pub approve: approve::State,
+    /// All themes.
+    pub themes: Vec<Theme>,
+    /// Which one is on.
+    pub theme: usize,
+    /// Which key does what.
+    pub keymap: Keymap,
+    /// The first of two keys, while the second is waited for.
+    pub chord: Option<Key>,
+    /// A word to the person.
+    pub toast: Option<Toast>,
+    /// Until when `^C` quits.
+    pub quit_until: Option<Millis>,
+    /// Fewer things that move.
+    pub reduced_motion: bool,
+    /// Where the conversation was drawn, for clicks.
+    pub conversation_area: ratatui::layout::Rect,
+    /// The last messages.
+    pub ring: Ring,
+    asked: BTreeMap<u64, Asker>,
+    next_number: u64,
+    revision: Option<u64>,
+}
+
+impl Model {
+    /// A new one, and what was wrong with the person's theme and keymap.
+    pub fn new(options: &UiOptions, record: &Record, wake: Wake) -> (Self, Vec<Problem>) {
+        let (themes, mut problems) = theme::all(&options.themes);
+        let wanted = match (options.no_color, options.theme.as_str()) {
+            (true, _) => "mono",
+            (false, "") => "dark",
+            (false, name) => name,
+        };
+        let theme = themes.iter().position(|t| t.name == wanted);
+        if theme.is_none() {
+            let names: Vec<&str> = themes.iter().map(|t| t.name.as_str()).collect();
+            problems.push(Problem {
+                file: "settings".to_owned(),
+                line: 1,
+                key: "theme".to_owned(),
+                expected: format!("there is no theme `{wanted}`; expected one of {}", names.join(", ")),
+            });
+        }
+        let mut keymap = Keymap::default();
+        if let Some((file, text)) = &options.keymap {
+            problems.append(&mut keymap.merge(text, file));
+        }
+        let mut composer = composer::State::default();
+        composer.draft = composer::draft::Draft::of(&options.draft);
+        let mut model = Self {
+            size: (80, 24),
+            focus: PaneId::Composer,
+            conversation: conversation::State::new(wake),
+            composer,
+            live: live::State::default(),
+            overlays: Vec::new(),
+            status: record.status.clone(),
+            approvals: record.approvals.clone(),
+            approve: approve::State::default(),
+            themes,
+            theme: theme.unwrap_or(0),
+            keymap,
+            chord: None,
+            toast: None,
+            quit_until: None,
+            reduced_motion: options.reduced_motion,
+            conversation_area: ratatui::layout::Rect::default(),
+            ring: Ring::default(),
+            asked: BTreeMap::new(),
+            next_number: 0,
+            revision: None,
+        };
+        model.sync(record);
+        (model, problems)
+    }
+
+    /// Takes what is new from one moment of the record; whether anything changed.
+    pub fn sync(&mut self, record: &Record) -> bool {
+        if self.revision == Some(record.revision) {
+            return false;
+        }
+        self.revision = Some(record.revision);
+        self.conversation.sync(record);
+        self.live.sync(record);
+        self.status = record.status.clone();
+        self.approvals = record.approvals.clone();
+        self.approve.turn_to(self.approvals.first().map(|a| &a.call));
+        true
+    }
+
+    /// The theme that is on.
+    pub fn look(&self) -> &Theme {
+        &self.themes[self.theme]
+    }
+
+    /// Whether the approval at hand takes keys.
+    pub fn approval_takes_keys(&self, now: Millis) -> bool {
+        !self.approvals.is_empty() && self.approve.takes_keys(now, !self.composer.draft.is_empty())
+    }
+
+    /// Asks the session; the answer finds its asker.
+    pub fn ask(&mut self, asker: Asker, query: Query) -> Effect {
+        self.next_number += 1;
+        self.asked.insert(self.next_number, asker);
+        Effect::Send(Command::Ask { number: self.next_number, query })
+    }
+
+    /// Who asked a question that is answered now.
+    pub fn answered(&mut self, number: u64) -> Option<Asker> {
+        self.asked.remove(&number)
+    }
+
+    /// Tells the person something for a while.
+    pub fn say(&mut self, text: impl Into<String>, now: Millis) {
+        let text = text.into();
+        let ms = 3000 + 40 * text.len().min(200) as u64;
+        self.toast = Some(Toast { text, until: now.plus(Millis(ms)) });
+    }
+
+    /// Whether what is typed must not be recorded.
+    pub fn secret(&self) -> bool {
+        matches!(self.overlays.last(), Some(Overlay::Line(line)) if line.secret())
+    }
+
+    /// When something changes by itself; none: nothing does.
+    pub fn deadline(&self, now: Millis) -> Option<Millis> {
+        let toast = self.toast.as_ref().map(|t| t.until);
+        let quit = self.quit_until;
+        let arm = (!self.approvals.is_empty()).then(|| self.approve.arms_at()).flatten();
+        [toast, quit, arm].into_iter().flatten().filter(|at| *at > now).min()
+    }
+
+    /// What moves on the screen by itself.
+    pub fn motion(&self) -> Motion {
+        let moves = self.status.phase.busy() || self.live.running() > 0 || self.conversation.animates();
+        // while a person is asked, only the times go on
+        match (moves, self.reduced_motion || !self.approvals.is_empty()) {
+            (false, _) => Motion::Still,
+            (true, true) => Motion::Clock,
+            (true, false) => Motion::Spin,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What the lists and pages hold, made from plain data.
+
+use super::list::{Kind, Pick, Row, State};
+use super::page::{self, Line};
+use crate::api::access::Mode;
+use crate::api::event::{ContextPart, ModelInfo, ServerInfo, SessionInfo};
+use crate::base::Millis;
+use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
+use crate::ui::keymap::Keymap;
+use crate::ui::pane::composer::slash;
+use crate::ui::theme::Theme;
+
+/// Every command by name.
+pub fn palette(keymap: &Keymap) -> State {
+    let mut rows: Vec<Row> = ACTIONS
+        .iter()
+        .filter(|(layer, action, ..)| {
+            *layer == Layer::Global
+                && !matches!(action, Action::Palette | Action::Cancel | Action::QuitWhenEmpty)
+        })
+        .map(|(_, action, _, says)| Row::new(*says, keymap.hint(*action), Pick::Do(*action)))
+        .collect();
+    for mode in [Mode::Ask, Mode::Edits, Mode::Auto, Mode::Plan] {
+        rows.push(Row::new(format!("Mode: {}", mode_says(mode)), mode.word(), Pick::Mode(mode)));
+    }
+    for (name, args, says) in slash::COMMANDS {
+        let pick = if args.is_empty() || args.starts_with('[') {
+            Pick::Slash(name)
+        } else {
+            Pick::Write(format!("/{name} "))
+        };
+        let mut chars = says.chars();
+        let says: String =
+            chars.next().map(|c| c.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default();
+        rows.push(Row::new(says, format!("/{name} {args}"), pick));
+    }
+    State::new(Kind::Palette, "Commands", rows)
+}
+
+/// What a mode means.
+pub fn mode_says(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "ask before writes and commands",
+        Mode::Edits => "allow writes in the directory, ask before commands",
+        Mode::Auto => "allow all that no rule denies, in the directory",
+        Mode::Plan => "read only",
+    }
+}
+
+/// Rows for models.
+pub fn models(models: &[ModelInfo]) -> Vec<Row> {
+    let row = |m: &ModelInfo| {
+        let mut note = Vec::new();
+        if let Some(missing) = &m.missing {
+            note.push(missing.clone());
+        }
+        note.push(m.window.map_or("window unknown".to_owned(), |w| format!("{}k", w / 1000)));
+        if let Some((input, output)) = m.price {
+            note.push(format!("${input} in, ${output} out per million"));
+        }
+        Row { text: m.id.clone(), note: note.join(" · "), pick: Pick::Model(m.id.clone()), usable: m.usable }
+    };
+    let (usable, other): (Vec<&ModelInfo>, Vec<&ModelInfo>) = models.iter().partition(|m| m.usable);
+    usable.into_iter().chain(other).map(row).collect()
+}
+
+/// Rows for sessions.
+pub fn sessions(sessions: &[SessionInfo], all: bool, now: Millis) -> Vec<Row> {
+    sessions
+        .iter()
+        .map(|s| {
+            let mut note = format!("{} ago", ago(now.since(s.changed)));
+            if all {
+                note.push_str(&format!(" · {}", s.cwd.display()));
+            }
+            if let Some(holder) = &s.holder {
+                note.push_str(&format!(" · open in {holder}"));
+            }
+            let title = if s.title.is_empty() { "(nothing said yet)" } else { &s.title };
+            Row::new(title, note, Pick::Session(s.id.clone()))
+        })
+        .collect()
+}
+
+/// A time in one unit.
+pub fn ago(time: Millis) -> String {
+    let s = time.0 / 1000;
+    match s {
+        0..=59 => format!("{s} s"),
+        60..=3599 => format!("{} min", s / 60),
+        3600..=86_399 => format!("{} h", s / 3600),
+        _ => format!("{} d", s / 86_400),
+    }
+}
+
+/// Themes, the one at hand marked.
+pub fn themes(themes: &[Theme], at: usize) -> State {
+    let rows = themes.iter().enumerate().map(|(i, t)| Row::new(t.name.clone(), "", Pick::Theme(i))).collect();
+    let mut state = State::new(Kind::Themes { before: at }, "Theme", rows);
+    state.mark(&Pick::Theme(at));
+    state.hint = "moving shows it · Enter keeps it · Esc leaves it as it was".to_owned();
+    state
+}
+
+/// Earlier prompts.
+pub fn history(prompts: &[String]) -> State {
+    let rows =
+        prompts.iter().map(|p| Row::new(p.replace('\n', " ⏎ "), "", Pick::Prompt(p.clone()))).collect();
+    State::new(Kind::History, "Earlier prompts", rows)
+}
+
+/// The first-run screen.
+pub fn welcome() -> State {
+    let key = |text: &str, env: &str, provider| Row::new(text, format!("or set {env}"), Pick::Key(provider));
+    let rows = vec![
+        Row::new(
+            "Rehearsal",
+            "a scripted model drives the real program; no key, no network",
+            Pick::Rehearsal,
+        ),
+        key("Type an Anthropic key", "ANTHROPIC_API_KEY", "anthropic"),
+        key("Type an OpenAI key", "OPENAI_API_KEY", "openai"),
+        key("Type a Gemini key", "GEMINI_API_KEY", "gemini"),
+        Row::new("Choose among all models", "", Pick::Do(Action::Models)),
+        Row::new("Look around without a model", "", Pick::Close),
+    ];
+    let mut state = State::new(Kind::Welcome, "Welcome to Windlass", rows);
+    state.intro = vec!["No model is set up yet. How do you want to begin?".to_owned()];
+    state.hint = "↑ ↓ choose · Enter takes it · looking for model servers on this machine…".to_owned();
+    state
+}
+
+/// Rows for model servers on loopback.
+pub fn servers(servers: &[ServerInfo]) -> Vec<Row> {
+    let mut out = Vec::new();
+    for server in servers {
+        for model in &server.models {
+            let id = format!("{}/{model}", provider_of(&server.kind));
+            out.push(Row::new(
+                format!("Use {model}"),
+                format!("{} at {}", server.kind, server.base_url),
+                Pick::Model(id),
+            ));
+        }
+        if server.models.is_empty() {
+            let row = Row::new(
+                format!("{} runs, but has no model", server.kind),
+                server.base_url.clone(),
+                Pick::Close,
+            );
+            out.push(Row { usable: false, ..row });
+        }
+    }
+    out
+}
+
+/// The provider's name of a kind of server: its letters and digits, lower case.
+pub fn provider_of(kind: &str) -> String {
+    kind.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether a directory's own settings are read.
+pub fn trust(cwd: &str) -> State {
+    let rows = vec![
+        Row::new("No", "its settings, commands and servers stay unread", Pick::Trust(false)),
+        Row::new("Yes, I trust it", "what it holds can run programs", Pick::Trust(true)),
+    ];
+    let mut state = State::new(Kind::Trust, "Trust this directory?", rows);
+    state.intro = vec![
+        format!("{cwd} brings its own settings."),
+        "They can allow commands and start programs.".to_owned(),
+    ];
+    state.hint = "↑ ↓ choose · Enter takes it · /trust changes it later".to_owned();
+    state
+}
+
+/// Whether to leave while something runs.
+pub fn quit() -> State {
+    let rows = vec![
+        Row::new("Stay", "", Pick::Close),
+        Row::new("Leave", "what runs is ended; the session can be resumed", Pick::Quit),
+    ];
+    let mut state = State::new(Kind::Quit, "Leave while the model works?", rows);
+    state.hint = "↑ ↓ choose · Enter takes it".to_owned();
+    state
+}
+
+/// Every key and command, from the keymap itself.
+pub fn help(keymap: &Keymap) -> page::State {
+    let mut lines = Vec::new();
+    for (layer, _, title) in LAYERS {
+        lines.push(Line::Head((*title).to_owned()));
+        for (_, action, _, says) in ACTIONS.iter().filter(|(l, ..)| l == layer) {
+            let keys = keymap.keys_of(*action).join(", ");
+            lines.push(Line::Pair(
+                if keys.is_empty() { "(no key)".to_owned() } else { keys },
+                (*says).to_owned(),
+            ));
+        }
+        lines.push(Line::Text(String::new()));
+    }
+    lines.push(Line::Head("Commands".to_owned()));
+    for (name, args, says) in slash::COMMANDS {
+        lines.push(Line::Pair(format!("/{name} {args}"), (*says).to_owned()));
+    }
+    lines.push(Line::Pair("!COMMAND".to_owned(), "run a command that the model sees".to_owned()));
+    lines.push(Line::Pair("!!COMMAND".to_owned(), "run a command hidden from the model".to_owned()));
+    lines.push(Line::Pair("@FILE".to_owned(), "name a file; typing narrows".to_owned()));
+    page::State::new("Keys and commands", lines)
+}
+
+/// What fills the window.
+pub fn context(parts: &[ContextPart], window: Option<u64>) -> page::State {
+    let total: u64 = parts.iter().map(|p| p.tokens).sum();
+    let of = window.map_or("window unknown".to_owned(), |w| format!("of {w} ({}%)", total * 100 / w.max(1)));
+    let mut lines = vec![Line::Text(format!("about {total} tokens {of}")), Line::Text(String::new())];
+    for part in parts {
+        lines.push(Line::Pair(part.name.clone(), format!("{:>8}  {}", part.tokens, part.note)));
+    }
+    page::State::new("What fills the model's window", lines)
+}

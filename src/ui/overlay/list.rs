@@ -1,0 +1,284 @@
+//! A list to choose from: palette, pickers, questions. Typing narrows it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Block, Clear, Widget as _};
+
+use crate::api::access::Mode;
+use crate::base::SessionId;
+use crate::ui::action::Action;
+use crate::ui::theme::Theme;
+use crate::ui::widget::fuzzy;
+use crate::ui::widget::text::{ellipsis, tame, width};
+
+/// Which list it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Every command.
+    Palette,
+    /// Models.
+    Models,
+    /// Sessions, of this directory or of all.
+    Sessions {
+        /// Of all directories.
+        all: bool,
+    },
+    /// Themes; the one that was on before.
+    Themes {
+        /// Its index.
+        before: usize,
+    },
+    /// Earlier prompts.
+    History,
+    /// The first run.
+    Welcome,
+    /// Whether a directory is trusted.
+    Trust,
+    /// Whether to leave.
+    Quit,
+}
+
+/// What a row stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// Do an action.
+    Do(Action),
+    /// Do a `/` command.
+    Slash(&'static str),
+    /// Put this before the cursor.
+    Write(String),
+    /// Take this model.
+    Model(String),
+    /// Open this session.
+    Session(SessionId),
+    /// Take the theme of this index.
+    Theme(usize),
+    /// Take this prompt.
+    Prompt(String),
+    /// Type a key for this provider.
+    Key(&'static str),
+    /// Change the mode.
+    Mode(Mode),
+    /// Start the rehearsal.
+    Rehearsal,
+    /// Trust the directory or not.
+    Trust(bool),
+    /// Leave.
+    Quit,
+    /// Only close the list.
+    Close,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What is chosen.
+    pub text: String,
+    /// A word on it.
+    pub note: String,
+    /// What it stands for.
+    pub pick: Pick,
+    /// Whether it can be taken; else `note` says what is missing.
+    pub usable: bool,
+}
+
+impl Row {
+    /// A row that can be taken.
+    pub fn new(text: impl Into<String>, note: impl Into<String>, pick: Pick) -> Self {
+        Self { text: text.into(), note: note.into(), pick, usable: true }
+    }
+}
+
+/// The list.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Which it is.
+    pub kind: Kind,
+    /// Its title.
+    pub title: String,
+    /// Words above the rows.
+    pub intro: Vec<String>,
+    /// Keys, in words, for the last line.
+    pub hint: String,
+    rows: Vec<Row>,
+    typed: String,
+    shown: Vec<usize>,
+    at: usize,
+    page: usize,
+    /// Whether the rows are still being fetched.
+    pub waits: bool,
+}
+
+impl State {
+    /// A list of rows.
+    pub fn new(kind: Kind, title: &str, rows: Vec<Row>) -> Self {
+        let mut state = Self {
+            kind,
+            title: title.to_owned(),
+            intro: Vec::new(),
+            hint: String::new(),
+            rows: Vec::new(),
+            typed: String::new(),
+            shown: Vec::new(),
+            at: 0,
+            page: 5,
+            waits: false,
+        };
+        state.set_rows(rows);
+        state
+    }
+    /// Replaces the rows; what was typed stays.
+    pub fn set_rows(&mut self, rows: Vec<Row>) {
+        self.rows = rows;
+        self.waits = false;
+        self.narrow();
+    }
+    /// Adds rows at the end.
+    pub fn add_rows(&mut self, rows: Vec<Row>) {
+        self.rows.extend(rows);
+        let at = self.at;
+        self.narrow();
+        self.at = at.min(self.shown.len().saturating_sub(1));
+    }
+    fn narrow(&mut self) {
+        let texts: Vec<String> = self.rows.iter().map(|r| format!("{} {}", r.text, r.note)).collect();
+        self.shown = fuzzy::rank(&self.typed, texts.iter().map(String::as_str), false, usize::MAX);
+        self.at = 0;
+    }
+    /// A typed character narrows the list.
+    pub fn type_char(&mut self, c: char) {
+        self.typed.push(c);
+        self.narrow();
+    }
+    /// The last typed character goes.
+    pub fn untype(&mut self, all: bool) {
+        if all {
+            self.typed.clear();
+        } else {
+            self.typed.pop();
+        }
+        self.narrow();
+    }
+    /// Moves the mark; it goes round at the ends when by one.
+    pub fn step(&mut self, by: i32) {
+        let len = self.shown.len() as i32;
+        if len == 0 {
+            return;
+        }
+        let next = self.at as i32 + by;
+        self.at = if by.abs() == 1 { next.rem_euclid(len) } else { next.clamp(0, len - 1) } as usize;
+    }
+    /// Moves the mark by pages.
+    pub fn step_page(&mut self, by: i32) {
+        self.step(by * (self.page.max(2) as i32));
+    }
+    /// Marks the row of this pick.
+    pub fn mark(&mut self, pick: &Pick) {
+        self.at = self.shown.iter().position(|i| self.rows[*i].pick == *pick).unwrap_or(self.at);
+    }
+    /// The marked row.
+    pub fn marked(&self) -> Option<&Row> {
+        self.shown.get(self.at).and_then(|i| self.rows.get(*i))
+    }
+    /// How many rows it wants, its frame counted.
+    fn height(&self) -> u16 {
+        (self.rows.len().max(1) + self.intro.len() + 4).min(200) as u16
+    }
+}
+
+/// A box for an overlay: in the middle, as large as it wants and can be.
+pub fn place(area: Rect, wants: (u16, u16)) -> Rect {
+    let width = wants.0.min(area.width);
+    let height = wants.1.min(area.height);
+    Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 3, width, height)
+}
+
+/// Draws a frame with a title if there is room for one; what is inside.
+pub fn framed(rect: Rect, title: &str, buf: &mut Buffer, theme: &Theme) -> Rect {
+    Clear.render(rect, buf);
+    buf.set_style(rect, theme.text);
+    if rect.width < 4 || rect.height < 4 {
+        return rect;
+    }
+    let block = Block::bordered()
+        .border_style(theme.border_focus)
+        .title(format!(" {title} "))
+        .title_style(theme.heading);
+    let inner = block.inner(rect);
+    block.render(rect, buf);
+    Rect { x: inner.x + 1, width: inner.width.saturating_sub(2).max(1), ..inner }
+}
+
+/// Draws the list.
+pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let rect = place(area, (area.width.min(90), state.height()));
+    let inner = framed(rect, &state.title, buf, theme);
+    if inner.is_empty() {
+        return;
+    }
+    let wide = usize::from(inner.width);
+    let mut y = inner.y;
+    let spare = |y: u16| inner.bottom().saturating_sub(y);
+    // the rows come first where there is little room
+    let keep = (state.shown.len() as u16).clamp(1, 6);
+    for line in &state.intro {
+        if spare(y) > keep + 1 {
+            buf.set_stringn(inner.x, y, ellipsis(line, wide), wide, theme.dim);
+            y += 1;
+        }
+    }
+    if matches!(state.kind, Kind::Trust | Kind::Quit | Kind::Welcome) {
+        y += u16::from(spare(y) > keep + 1 && !state.intro.is_empty());
+    } else if spare(y) > 1 {
+        let text = if state.typed.is_empty() {
+            "› type to narrow".to_owned()
+        } else {
+            format!("› {}", state.typed)
+        };
+        let style = if state.typed.is_empty() { theme.dim } else { theme.user };
+        buf.set_stringn(inner.x, y, ellipsis(&text, wide), wide, style);
+        y += 1;
+    }
+    let hint = u16::from(spare(y) > keep && !state.hint.is_empty());
+    let room = usize::from(spare(y) - hint.min(spare(y)));
+    state.page = room;
+    draw_rows(state, Rect { y, height: room as u16, ..inner }, buf, theme);
+    if hint == 1 {
+        buf.set_stringn(inner.x, inner.bottom() - 1, ellipsis(&state.hint, wide), wide, theme.dim);
+    }
+}
+
+fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let wide = usize::from(area.width);
+    if area.height == 0 {
+        return;
+    }
+    if state.shown.is_empty() {
+        let text = if state.waits { "looking…" } else { "nothing matches" };
+        buf.set_stringn(area.x, area.y, ellipsis(text, wide), wide, theme.dim);
+        return;
+    }
+    let room = usize::from(area.height);
+    let first = (state.at + 1).saturating_sub(room);
+    let longest = state.shown.iter().map(|i| width(&state.rows[*i].text)).max().unwrap_or(0);
+    let column = longest.min(wide * 3 / 5) + 4;
+    for (line, index) in state.shown.iter().skip(first).take(room).enumerate() {
+        let row = &state.rows[*index];
+        let y = area.y + line as u16;
+        let marked = first + line == state.at;
+        let (style, dim) = match (marked, row.usable) {
+            (true, _) => (theme.selection, theme.selection),
+            (false, true) => (theme.text, theme.dim),
+            (false, false) => (theme.dim, theme.dim),
+        };
+        buf.set_style(Rect { y, height: 1, ..area }, style);
+        let sign = if marked { "▸ " } else { "  " };
+        let text_room = if row.note.is_empty() || column + 6 > wide { wide } else { column };
+        let text = format!("{sign}{}", tame(&row.text));
+        buf.set_stringn(area.x, y, ellipsis(&text, text_room), text_room, style);
+        if !row.note.is_empty() && column + 6 <= wide {
+            let left = wide - column;
+            buf.set_stringn(area.x + column as u16, y, ellipsis(&tame(&row.note), left), left, dim);
+        }
+    }
+}

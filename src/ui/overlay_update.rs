@@ -1,0 +1,176 @@
+//! What keys do to the overlay on top.
+
+use crate::api::access::Decision;
+use crate::api::command::{Command, Query, Secret};
+use crate::base::Millis;
+use crate::ui::act;
+use crate::ui::action::{Action, Layer};
+use crate::ui::input::{Code, Key};
+use crate::ui::keymap::Meaning;
+use crate::ui::model::{Asker, Model};
+use crate::ui::msg::{Effect, Exit};
+use crate::ui::overlay::list::{Kind, Pick};
+use crate::ui::overlay::{Overlay, line};
+use crate::ui::pane::{composer, conversation};
+use crate::ui::update::{to_composer, to_conversation};
+
+/// A key for the overlay on top.
+pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
+    match model.overlays.last() {
+        Some(Overlay::List(_)) => on_list(model, key, now, out),
+        Some(Overlay::Line(_)) => on_line(model, key, now, out),
+        Some(Overlay::Page(_)) => on_page(model, key),
+        None => {}
+    }
+}
+
+fn on_page(model: &mut Model, key: Key) {
+    let meaning = model.keymap.meaning(&[Layer::List], None, key);
+    let Some(Overlay::Page(page)) = model.overlays.last_mut() else { return };
+    match (meaning, key.code) {
+        (Meaning::Do(Action::ListNext), _) | (_, Code::Char('j')) => page.scroll(1),
+        (Meaning::Do(Action::ListPrevious), _) | (_, Code::Char('k')) => page.scroll(-1),
+        (Meaning::Do(Action::ListPageDown), _) | (_, Code::Char(' ')) => page.scroll_page(1),
+        (Meaning::Do(Action::ListPageUp), _) => page.scroll_page(-1),
+        (_, Code::Home) => page.scroll(i32::MIN / 2),
+        (_, Code::End) => page.scroll(i32::MAX / 2),
+        (Meaning::Do(Action::Close | Action::Accept), _) | (_, Code::Char('q' | '?')) => {
+            model.overlays.pop();
+        }
+        _ => {}
+    }
+}
+
+fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
+    let meaning = model.keymap.meaning(&[Layer::List], None, key);
+    let Some(Overlay::List(list)) = model.overlays.last_mut() else { return };
+    let asks = matches!(list.kind, Kind::Trust | Kind::Quit | Kind::Welcome);
+    match meaning {
+        Meaning::Do(Action::ListNext) => list.step(1),
+        Meaning::Do(Action::ListPrevious) => list.step(-1),
+        Meaning::Do(Action::ListPageDown) => list.step_page(1),
+        Meaning::Do(Action::ListPageUp) => list.step_page(-1),
+        Meaning::Do(Action::Close) => return close(model),
+        Meaning::Do(Action::Accept) => return accept(model, now, out),
+        Meaning::Do(Action::Rename) if matches!(list.kind, Kind::Sessions { .. }) => {
+            model.overlays.pop();
+            return act::slash(model, "rename", "", now, out);
+        }
+        Meaning::Do(Action::AllDirectories) => {
+            if let Kind::Sessions { all } = list.kind {
+                model.overlays.pop();
+                act::sessions(model, !all, out);
+            }
+            return;
+        }
+        _ => match (key.typed(), key.code) {
+            (Some(c), _) if !asks => list.type_char(c),
+            (_, Code::Backspace) => list.untype(key.mods.ctrl || key.mods.alt),
+            (_, Code::Char('u')) if key.mods.ctrl => list.untype(true),
+            _ => return,
+        },
+    }
+    preview(model);
+}
+
+/// The marked theme is shown at once.
+fn preview(model: &mut Model) {
+    if let Some(Overlay::List(list)) = model.overlays.last()
+        && let Some(Pick::Theme(at)) = list.marked().map(|r| &r.pick)
+    {
+        model.theme = *at;
+    }
+}
+
+fn close(model: &mut Model) {
+    if let Some(Overlay::List(list)) = model.overlays.pop()
+        && let Kind::Themes { before } = list.kind
+    {
+        model.theme = before;
+    }
+}
+
+fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    let Some(Overlay::List(list)) = model.overlays.last() else { return };
+    let Some(row) = list.marked().cloned() else { return };
+    if !row.usable {
+        return model.say(format!("{}: {}", row.text, row.note), now);
+    }
+    model.overlays.pop();
+    match row.pick {
+        Pick::Do(action) => act::act(model, action, now, out),
+        Pick::Slash(name) => act::slash(model, name, "", now, out),
+        Pick::Write(text) => to_composer(model, composer::Msg::Recall(text), now, out),
+        Pick::Model(id) => out.push(Effect::Send(Command::SetModel(id))),
+        Pick::Session(id) if id == model.status.session => model.say("this session is open already", now),
+        Pick::Session(id) => out.push(Effect::Leave(Exit::Switch(id))),
+        Pick::Theme(at) => {
+            model.theme = at;
+            let name = model.look().name.clone();
+            model.say(format!("theme {name}; settings.json keeps it: \"theme\": \"{name}\""), now);
+        }
+        Pick::Prompt(text) => to_composer(model, composer::Msg::Recall(text), now, out),
+        Pick::Key(provider) => {
+            model.overlays.push(Overlay::Line(line::State::new(line::Kind::Key(provider.to_owned()))));
+        }
+        Pick::Mode(mode) => out.push(Effect::Send(Command::SetMode(mode))),
+        Pick::Rehearsal => out.push(Effect::Leave(Exit::Rehearsal)),
+        Pick::Trust(yes) => out.push(Effect::Send(Command::Trust(yes))),
+        Pick::Quit => out.push(Effect::Leave(Exit::Quit)),
+        Pick::Close => {}
+    }
+}
+
+fn on_line(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
+    let Some(Overlay::Line(line)) = model.overlays.last_mut() else { return };
+    match (key.code, key.typed()) {
+        (Code::Enter, _) => return line_done(model, now, out),
+        (Code::Escape, _) => {
+            let find = line.kind == line::Kind::Find;
+            model.overlays.pop();
+            if find {
+                to_conversation(model, conversation::Msg::Search(String::new()), now, out);
+            }
+            return;
+        }
+        (Code::Char('c'), _) if key.mods.ctrl => drop(model.overlays.pop()),
+        (Code::Char('u'), _) if key.mods.ctrl => line.text.clear(),
+        (Code::Backspace, _) => line.untype(),
+        (_, Some(c)) => line.text.push(c),
+        _ => return,
+    }
+    searched(model, now, out);
+}
+
+/// The text of a search changed.
+pub fn searched(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    if let Some(Overlay::Line(line)) = model.overlays.last()
+        && line.kind == line::Kind::Find
+    {
+        let text = line.text.clone();
+        to_conversation(model, conversation::Msg::Search(text), now, out);
+    }
+}
+
+fn line_done(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    let Some(Overlay::Line(line)) = model.overlays.pop() else { return };
+    let text = line.text.trim().to_owned();
+    match line.kind {
+        line::Kind::Find => {}
+        line::Kind::Rename(_) if text.is_empty() => {}
+        line::Kind::Rename(_) => out.push(Effect::Send(Command::Rename(text))),
+        line::Kind::Reason(call) => {
+            let reason = (!text.is_empty()).then_some(text);
+            if model.approvals.iter().any(|a| a.call == call) {
+                act::decide(model, &call, Decision::No(reason), out);
+            } else {
+                model.say("that approval is not open any more", now);
+            }
+        }
+        line::Kind::Key(_) if text.is_empty() => model.say("no key was typed", now),
+        line::Kind::Key(provider) => {
+            let effect = model.ask(Asker::Key, Query::StoreKey { provider, key: Secret(text) });
+            out.push(effect);
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! The loop: one thread, one `poll` over the terminal, the wake, the signals and a deadline.
+//!
+//! It drains all that came, then draws once. It never waits for anything else; with nothing to do it
+//! has no deadline at all. It is the only place of the screen that reads a clock.
+
+use std::os::fd::AsFd as _;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::sync::mpsc::error::TryRecvError;
+
+use crate::api::command::{Command, Query};
+use crate::base::Millis;
+use crate::link::{Front, Host};
+use crate::ui::clipboard::{Between, between, osc52, word};
+use crate::ui::depth::{Depth, depth};
+use crate::ui::input::{Input, Reader};
+use crate::ui::model::{Asker, Model, UiOptions};
+use crate::ui::msg::{Effect, Exit, Msg};
+use crate::ui::pace::{Motion, Pacer};
+use crate::ui::pane::composer;
+use crate::ui::signals::{Signal, Signals};
+use crate::ui::terminal::{Got, Terminal, UiError, Wanted};
+use crate::ui::update::update;
+use crate::ui::view::view;
+use crate::ui::wake::WakeEnd;
+use crate::ui::writer::Writer;
+
+/// Most bytes of one read.
+const READ_BYTES: usize = 16 * 1024;
+
+/// Runs the screen until it is left. `wake` is the screen's end of the wake that the engine calls.
+pub fn run(
+    front: &mut Front,
+    wake: (&WakeEnd, crate::link::Wake),
+    options: UiOptions,
+    host: &mut dyn Host,
+) -> Result<Exit, UiError> {
+    let mut screen = Screen::start(front, wake, &options, host)?;
+    screen.draw();
+    screen.begin(&options);
+    loop {
+        if let Some(exit) = screen.turn() {
+            return Ok(exit);
+        }
+    }
+}
+
+/// The clock of the screen: wall time at the start, and monotonic from then on.
+struct Clock {
+    began: Instant,
+    at: u64,
+}
+
+impl Clock {
+    fn start() -> Self {
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
+        Self { began: Instant::now(), at }
+    }
+    fn now(&self) -> Millis {
+        Millis(self.at + self.began.elapsed().as_millis() as u64)
+    }
+}
+
+struct Screen<'a> {
+    front: &'a mut Front,
+    host: &'a mut dyn Host,
+    wake: &'a WakeEnd,
+    terminal: Terminal,
+    signals: Signals,
+    reader: Reader,
+    writer: Writer,
+    pacer: Pacer,
+    model: Model,
+    buffer: Buffer,
+    clock: Clock,
+    between: Between,
+    /// When the terminal last sent a byte.
+    read_at: Millis,
+    /// An approval was drawn and waits for its flush.
+    owes_flush: bool,
+    events_closed: bool,
+    leaving: Option<Exit>,
+}
+
+impl<'a> Screen<'a> {
+    fn start(
+        front: &'a mut Front,
+        (wake, waker): (&'a WakeEnd, crate::link::Wake),
+        options: &UiOptions,
+        host: &'a mut dyn Host,
+    ) -> Result<Self, UiError> {
+        let env = |name: &str| std::env::var(name).ok();
+        let term = env("TERM").unwrap_or_default();
+        let colors = depth(options.no_color, &env);
+        let mut options = options.clone();
+        if colors == Depth::None {
+            options.no_color = true;
+        } else if colors == Depth::Named && options.theme.is_empty() {
+            options.theme = "ansi".to_owned();
+        }
+        let signals = Signals::listen().map_err(UiError::Signals)?;
+        let wanted = Wanted {
+            mouse: options.mouse,
+            other_keys: env("TMUX").is_some() || env("XTERM_VERSION").is_some(),
+        };
+        let terminal = Terminal::enter(wanted)?;
+        let clock = Clock::start();
+        let (mut model, problems) = Model::new(&options, &front.shared.read(), waker);
+        model.size = terminal.size();
+        if let Some(problem) = problems.first() {
+            let more = if problems.len() > 1 {
+                format!(" (and {} more)", problems.len() - 1)
+            } else {
+                String::new()
+            };
+            model.say(format!("{problem}{more}"), clock.now());
+        }
+        let erases = !term.starts_with("screen") || env("TMUX").is_some();
+        Ok(Self {
+            front,
+            host,
+            wake,
+            terminal,
+            signals,
+            reader: Reader::default(),
+            writer: Writer::new(colors, erases),
+            pacer: Pacer::default(),
+            model,
+            buffer: Buffer::default(),
+            read_at: clock.now(),
+            clock,
+            between: between(&env),
+            owes_flush: false,
+            events_closed: false,
+            leaving: None,
+        })
+    }
+
+    /// What is asked right after the first frame.
+    fn begin(&mut self, options: &UiOptions) {
+        let effect = self.model.ask(Asker::Commands, Query::Commands);
+        self.carry_out(vec![effect]);
+        if options.first_run {
+            self.tell(Msg::Welcome);
+        }
+    }
+
+    fn tell(&mut self, msg: Msg) {
+        let now = self.clock.now();
+        let effects = update(&mut self.model, msg, now);
+        self.carry_out(effects);
+    }
+
+    /// One round: wait, drain, draw. Some: the screen is left.
+    fn turn(&mut self) -> Option<Exit> {
+        let (tty, woken, signalled) = self.wait();
+        if woken {
+            self.wake.take();
+        }
+        if signalled {
+            self.on_signals();
+        }
+        if tty.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
+            self.read_terminal(tty);
+        }
+        self.settle_input();
+        if woken {
+            self.drain_session();
+        }
+        let now = self.clock.now();
+        if self.model.toast.as_ref().is_some_and(|t| t.until <= now)
+            || self.model.quit_until.is_some_and(|at| at <= now)
+        {
+            self.pacer.input();
+            self.tell(Msg::Tick);
+        }
+        if self.model.approve.arms_at().is_some_and(|at| at <= now && now.since(at).0 < 50) {
+            self.pacer.input();
+        }
+        if let Some(exit) = self.leaving.take() {
+            return Some(exit);
+        }
+        self.terminal.flush();
+        if self.terminal.flushed() {
+            if self.owes_flush {
+                self.see_flush();
+            }
+            if self.pacer.due(now.0).is_some_and(|at| at <= now.0) {
+                self.draw();
+            }
+        }
+        None
+    }
+
+    /// Waits for something to happen: what the terminal has, whether a wake and whether a signal came.
+    fn wait(&self) -> (PollFlags, bool, bool) {
+        let now = self.clock.now();
+        let mut deadline = self.model.deadline(now).map(|at| at.0);
+        let mut also = |at: Option<u64>| deadline = [deadline, at].into_iter().flatten().min();
+        also(self.reader.wait_ms().map(|ms| self.read_at.0 + ms));
+        let mut wanted = PollFlags::IN;
+        if self.terminal.flushed() {
+            also(self.pacer.due(now.0));
+            if self.owes_flush && self.reader.wait_ms().is_none() {
+                also(Some(now.0));
+            }
+        } else {
+            wanted |= PollFlags::OUT;
+        }
+        let wait = deadline
+            .map(|at| at.saturating_sub(now.0))
+            .map(|ms| Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: ((ms % 1000) * 1_000_000) as i64 });
+        let mut fds = [
+            PollFd::new(&self.terminal, wanted),
+            PollFd::from_borrowed_fd(self.wake.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
+        ];
+        let _ = poll(&mut fds, wait.as_ref());
+        (fds[0].revents(), !fds[1].revents().is_empty(), !fds[2].revents().is_empty())
+    }
+
+    fn read_terminal(&mut self, tty: PollFlags) {
+        let mut bytes = [0u8; READ_BYTES];
+        let mut came = Vec::new();
+        loop {
+            match self.terminal.read(&mut bytes) {
+                Got::Bytes(n) => {
+                    self.read_at = self.clock.now();
+                    self.reader.read(&bytes[..n], self.read_at.0, &mut came);
+                }
+                Got::Nothing => {
+                    if tty.contains(PollFlags::HUP) {
+                        self.leaving = Some(Exit::Ended(1));
+                    }
+                    break;
+                }
+                Got::Gone => {
+                    self.leaving = Some(Exit::Ended(1));
+                    break;
+                }
+            }
+        }
+        self.take_inputs(came);
+    }
+
+    /// What is held of the input is taken for what it is once its wait is over.
+    fn settle_input(&mut self) {
+        let now = self.clock.now();
+        if let Some(ms) = self.reader.wait_ms()
+            && now.since(self.read_at).0 >= ms
+        {
+            let mut came = Vec::new();
+            self.reader.time_out(&mut came);
+            self.take_inputs(came);
+        }
+    }
+
+    fn take_inputs(&mut self, came: Vec<Input>) {
+        for input in came {
+            if !matches!(input, Input::Focus(_) | Input::Reply(_)) {
+                self.pacer.input();
+            }
+            self.tell(Msg::Input(input));
+        }
+    }
+
+    fn on_signals(&mut self) {
+        for signal in self.signals.take() {
+            match signal {
+                Signal::Resize => {
+                    let (columns, rows) = self.terminal.size();
+                    self.pacer.input();
+                    self.tell(Msg::Resize(columns, rows));
+                }
+                // someone else stopped and continued us: the terminal may be in any state
+                Signal::Continue => self.reenter(),
+                Signal::Stop => self.carry_out(vec![Effect::Suspend]),
+                Signal::Interrupt => self.leaving = Some(Exit::Ended(2)),
+                Signal::Terminate => self.leaving = Some(Exit::Ended(15)),
+                Signal::HangUp => self.leaving = Some(Exit::Ended(1)),
+            }
+        }
+    }
+
+    fn drain_session(&mut self) {
+        loop {
+            match self.front.events.try_recv() {
+                Ok(event) => {
+                    self.pacer.input();
+                    self.tell(Msg::Event(event));
+                }
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    if !std::mem::replace(&mut self.events_closed, true) {
+                        self.tell(Msg::Say("the session has ended; leave with ^C ^C".to_owned()));
+                        self.pacer.input();
+                    }
+                    break;
+                }
+            }
+        }
+        self.pacer.stream();
+    }
+
+    /// A frame with an approval is on the terminal; it counts when no input waits.
+    fn see_flush(&mut self) {
+        let mut fds = [PollFd::new(&self.terminal, PollFlags::IN)];
+        let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let waits = matches!(poll(&mut fds, Some(&zero)), Ok(1..)) || self.reader.wait_ms().is_some();
+        if !waits {
+            self.owes_flush = false;
+            self.tell(Msg::Flushed);
+        }
+    }
+
+    fn draw(&mut self) {
+        self.model.sync(&self.front.shared.read());
+        let now = self.clock.now();
+        let (columns, rows) = self.model.size;
+        let area = Rect::new(0, 0, columns.max(1), rows.max(1));
+        if self.buffer.area == area {
+            self.buffer.reset();
+        } else {
+            self.buffer = Buffer::empty(area);
+            self.writer.forget();
+        }
+        let cursor = view(&mut self.model, &mut self.buffer, now);
+        let bytes = self.writer.draw(&self.buffer, cursor);
+        if !bytes.is_empty() {
+            self.terminal.write(bytes);
+        }
+        self.owes_flush = self.model.approve.unflushed();
+        let motion = self.model.motion();
+        let counting = matches!(self.model.status.phase, crate::api::board::Phase::Retrying { .. });
+        self.pacer.drawn(now.0, if counting { motion.max(Motion::Clock) } else { motion });
+    }
+
+    fn reenter(&mut self) {
+        if self.terminal.resume().is_err() {
+            self.leaving = Some(Exit::Ended(1));
+        }
+        self.model.size = self.terminal.size();
+        self.writer.forget();
+        self.reader = Reader::default();
+        self.pacer.input();
+    }
+
+    /// Leaves the terminal, lets another program have it, and comes back.
+    fn outside<T>(&mut self, what: impl FnOnce(&mut dyn Host) -> T) -> T {
+        self.terminal.pause();
+        let out = what(self.host);
+        self.signals.take();
+        self.reenter();
+        out
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            self.pacer.input();
+            match effect {
+                Effect::Send(command) => self.send(command),
+                Effect::Copy(text) => {
+                    let bytes = osc52(&text, self.between);
+                    self.terminal.write(&bytes);
+                    self.tell(Msg::Say(word(&text, self.between)));
+                }
+                Effect::Edit(text) => match self.outside(|host| host.edit_text(&text)) {
+                    Ok(text) => self.tell(Msg::Composer(composer::Msg::Edited(text))),
+                    Err(why) => self.tell(Msg::Say(why)),
+                },
+                Effect::Page(text) => {
+                    if let Err(why) = self.outside(|host| host.page_text(&text)) {
+                        self.tell(Msg::Say(why));
+                    }
+                }
+                Effect::ReadImage(path) => match self.host.read_image(path.as_deref()) {
+                    Ok(image) => self.tell(Msg::Composer(composer::Msg::Image(image))),
+                    Err(why) => {
+                        if let Some(path) = path {
+                            self.tell(Msg::Composer(composer::Msg::NoImage(path)));
+                        }
+                        self.tell(Msg::Say(why));
+                    }
+                },
+                Effect::Suspend => self.outside(|host| host.suspend()),
+                Effect::Dump => {
+                    let text = self.model.ring.dump();
+                    let said = match self.host.keep_dump(&text) {
+                        Ok(file) => format!("the last messages are in {file}"),
+                        Err(why) => why,
+                    };
+                    self.tell(Msg::Say(said));
+                }
+                Effect::Redraw => self.writer.forget(),
+                Effect::Leave(exit) => self.leaving = Some(exit),
+            }
+        }
+    }
+
+    fn send(&mut self, command: Command) {
+        if let Err(error) = self.front.commands.try_send(command) {
+            let command = match error {
+                tokio::sync::mpsc::error::TrySendError::Full(command)
+                | tokio::sync::mpsc::error::TrySendError::Closed(command) => command,
+            };
+            self.tell(Msg::NotSent(Box::new(command)));
+        }
+    }
+}

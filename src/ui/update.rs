@@ -1,0 +1,250 @@
+//! The only place that changes the model. Time comes in; what is to be done goes out.
+
+use crate::api::command::{Command, Query};
+use crate::api::event::{Event, Reply};
+use crate::base::Millis;
+use crate::ui::act;
+use crate::ui::action::{Action, Layer};
+use crate::ui::input::{Input, Key, Mouse, MouseDid};
+use crate::ui::keymap::Meaning;
+use crate::ui::model::{Asker, Model};
+use crate::ui::msg::{Effect, Msg};
+use crate::ui::overlay::{Overlay, catalog, list};
+use crate::ui::overlay_update;
+use crate::ui::pane::{PaneId, composer, conversation};
+
+/// Changes the model by a message.
+pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
+    let secret = model.secret();
+    model.ring.keep(now, &msg, secret);
+    let mut out = Vec::new();
+    match msg {
+        Msg::Input(input) => on_input(model, input, now, &mut out),
+        Msg::Resize(columns, rows) => model.size = (columns, rows),
+        Msg::Event(event) => on_event(model, event, now, &mut out),
+        Msg::Flushed => model.approve.flushed(now),
+        Msg::Tick => {
+            model.toast = model.toast.take().filter(|t| t.until > now);
+            model.quit_until = model.quit_until.filter(|at| *at > now);
+        }
+        Msg::Composer(msg) => to_composer(model, msg, now, &mut out),
+        Msg::Conversation(msg) => to_conversation(model, msg, now, &mut out),
+        Msg::NotSent(command) => not_sent(model, *command, now),
+        Msg::Say(text) => model.say(text, now),
+        Msg::Welcome => {
+            model.overlays.push(Overlay::List(catalog::welcome()));
+            out.push(model.ask(Asker::Servers, Query::Servers));
+        }
+    }
+    out
+}
+
+fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>) {
+    match input {
+        Input::Key(key) => on_key(model, key, now, out),
+        Input::Paste(text) => match model.overlays.last_mut() {
+            Some(Overlay::Line(line)) => {
+                line.paste(&text);
+                overlay_update::searched(model, now, out);
+            }
+            Some(Overlay::List(list)) => {
+                text.chars().filter(|c| !c.is_control()).for_each(|c| list.type_char(c))
+            }
+            Some(Overlay::Page(_)) => {}
+            None => {
+                model.focus = PaneId::Composer;
+                to_composer(model, composer::Msg::Paste(text), now, out);
+            }
+        },
+        Input::Mouse(mouse) => on_mouse(model, mouse, now, out),
+        Input::Focus(_) | Input::Reply(_) => {}
+    }
+}
+
+fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>) {
+    let by: i32 = match mouse.did {
+        MouseDid::WheelUp => -3,
+        MouseDid::WheelDown => 3,
+        MouseDid::Press => {
+            let area = model.conversation_area;
+            // a click chooses in the conversation only; it never answers anything
+            if model.overlays.is_empty()
+                && model.approvals.is_empty()
+                && area.contains((mouse.column, mouse.row).into())
+            {
+                let msg = conversation::Msg::Click { column: mouse.column - area.x, row: mouse.row - area.y };
+                to_conversation(model, msg, now, out);
+            }
+            return;
+        }
+        MouseDid::Release | MouseDid::Drag | MouseDid::Other => return,
+    };
+    match model.overlays.last_mut() {
+        Some(Overlay::List(list)) => list.step(by.signum()),
+        Some(Overlay::Page(page)) => page.scroll(by),
+        Some(Overlay::Line(_)) => {}
+        None => to_conversation(model, conversation::Msg::Lines(by), now, out),
+    }
+}
+
+fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
+    if !model.overlays.is_empty() {
+        model.chord = None;
+        return overlay_update::on_key(model, key, now, out);
+    }
+    let answering = model.approval_takes_keys(now);
+    let layers: &[Layer] = match (answering, model.focus) {
+        (true, _) => &[Layer::Approval, Layer::Global],
+        (false, PaneId::Conversation | PaneId::Live) => &[Layer::Conversation, Layer::Global],
+        (false, PaneId::Composer) => &[Layer::Composer, Layer::Global],
+    };
+    match model.keymap.meaning(layers, model.chord.take(), key) {
+        Meaning::Do(action) => act::act(model, action, now, out),
+        Meaning::First => model.chord = Some(key),
+        Meaning::Nothing => {
+            let Some(c) = key.typed() else { return };
+            if answering || model.focus != PaneId::Composer {
+                // keys that mean nothing there are the beginning of a draft
+                model.focus = PaneId::Composer;
+            } else if c == '?' && model.composer.draft.is_empty() {
+                return act::act(model, Action::Help, now, out);
+            }
+            to_composer(model, composer::Msg::Insert(c), now, out);
+        }
+    }
+}
+
+/// Gives the composer a message and does what it wants.
+pub fn to_composer(model: &mut Model, msg: composer::Msg, now: Millis, out: &mut Vec<Effect>) {
+    let pending = !model.status.pending.is_empty();
+    for wanted in composer::update(&mut model.composer, msg, pending) {
+        match wanted {
+            composer::Out::Send { text, images, after_turn } => {
+                if let Some(holder) = &model.status.read_only {
+                    let words = format!("this view is read-only: the session is open in {holder}");
+                    model.composer.draft.prepend(&text, images);
+                    model.say(words, now);
+                } else {
+                    out.push(Effect::Send(Command::Send { text, images, after_turn }));
+                    to_conversation(model, conversation::Msg::Bottom, now, out);
+                }
+            }
+            composer::Out::Slash(name, args) => act::slash(model, &name, &args, now, out),
+            composer::Out::Shell { command, hidden } => {
+                out.push(Effect::Send(Command::Shell { command, hidden }));
+            }
+            composer::Out::AskFiles => out.push(model.ask(Asker::Files, Query::Files)),
+            composer::Out::AskPrompts => out.push(model.ask(Asker::Prompts, Query::Prompts)),
+            composer::Out::Edit(text) => out.push(Effect::Edit(text)),
+            composer::Out::ReadImage(path) => out.push(Effect::ReadImage(path)),
+            composer::Out::TakeBack => out.push(Effect::Send(Command::TakeBack { id: None })),
+            composer::Out::SearchHistory => {
+                model.overlays.push(Overlay::List(catalog::history(&model.composer.history)));
+            }
+            composer::Out::Leave => model.focus = PaneId::Conversation,
+            composer::Out::Say(text) => model.say(text, now),
+        }
+    }
+}
+
+/// Gives the conversation a message and does what it wants.
+pub fn to_conversation(model: &mut Model, msg: conversation::Msg, now: Millis, out: &mut Vec<Effect>) {
+    for wanted in conversation::update(&mut model.conversation, msg, now) {
+        match wanted {
+            conversation::Out::Copy(text) => out.push(Effect::Copy(text)),
+            conversation::Out::Ask { token, query } => {
+                let effect = model.ask(Asker::Conversation(token), query);
+                out.push(effect);
+            }
+        }
+    }
+}
+
+fn not_sent(model: &mut Model, command: Command, now: Millis) {
+    match command {
+        Command::Send { text, images, .. } => model.composer.draft.prepend(&text, images),
+        Command::Shell { command, hidden } => {
+            let text = format!("{}{command}", if hidden { "!!" } else { "!" });
+            model.composer.draft.prepend(&text, Vec::new());
+        }
+        Command::Ask { number, .. } => drop(model.answered(number)),
+        _ => {}
+    }
+    model.say("the session takes nothing at the moment; try again", now);
+}
+
+fn on_event(model: &mut Model, event: Event, now: Millis, out: &mut Vec<Effect>) {
+    match event {
+        Event::TakenBack { text, images } => {
+            to_composer(model, composer::Msg::TakenBack(text, images), now, out);
+        }
+        Event::Said { text, .. } => model.say(text, now),
+        Event::Answered { number, reply } => {
+            if let Some(asker) = model.answered(number) {
+                on_reply(model, asker, reply, now, out);
+            }
+        }
+        Event::Closed => out.push(Effect::Leave(crate::ui::msg::Exit::Quit)),
+    }
+}
+
+fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mut Vec<Effect>) {
+    match (asker, reply) {
+        (Asker::Conversation(token), reply) => {
+            to_conversation(model, conversation::Msg::Answered { token, reply }, now, out);
+        }
+        (_, Reply::Files(files)) => to_composer(model, composer::Msg::Files(files), now, out),
+        (_, Reply::Commands(commands)) => to_composer(model, composer::Msg::Commands(commands), now, out),
+        (_, Reply::Prompts(prompts)) => {
+            to_composer(model, composer::Msg::Prompts(prompts), now, out);
+            if let Some(Overlay::List(shown)) = model.overlays.last_mut()
+                && shown.kind == list::Kind::History
+            {
+                *shown = catalog::history(&model.composer.history);
+            }
+        }
+        (_, Reply::Models(models)) => {
+            let marked = list::Pick::Model(model.status.model.clone());
+            if let Some(shown) = list_of(model, |kind| kind == list::Kind::Models) {
+                shown.set_rows(catalog::models(&models));
+                shown.mark(&marked);
+            }
+        }
+        (_, Reply::Sessions(sessions)) => {
+            if let Some(shown) = list_of(model, |kind| matches!(kind, list::Kind::Sessions { .. })) {
+                let all = shown.kind == list::Kind::Sessions { all: true };
+                shown.set_rows(catalog::sessions(&sessions, all, now));
+            }
+        }
+        (_, Reply::Servers(servers)) => {
+            if let Some(shown) = list_of(model, |kind| kind == list::Kind::Welcome) {
+                shown.add_rows(catalog::servers(&servers));
+                let found = if servers.is_empty() { " · no model server found on this machine" } else { "" };
+                shown.hint = format!("↑ ↓ choose · Enter takes it{found}");
+            }
+        }
+        (_, Reply::Context(parts)) => {
+            let page = catalog::context(&parts, model.status.context.window);
+            model.overlays.push(Overlay::Page(page));
+        }
+        (Asker::Key, Reply::Done(said)) => {
+            model.say(said, now);
+            act::act(model, Action::Models, now, out);
+        }
+        (_, Reply::Done(said)) => model.say(said, now),
+        (_, Reply::Failed(why)) => {
+            if let Some(Overlay::List(shown)) = model.overlays.last_mut() {
+                shown.waits = false;
+            }
+            model.say(why, now);
+        }
+        (_, Reply::Artifact { .. }) => {}
+    }
+}
+
+fn list_of(model: &mut Model, wanted: impl Fn(list::Kind) -> bool) -> Option<&mut list::State> {
+    model.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+        Overlay::List(list) if wanted(list.kind) => Some(list),
+        _ => None,
+    })
+}

@@ -1,0 +1,153 @@
+//! The only place that draws: a model and a moment become a buffer and a cursor.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Block, Widget as _};
+
+use crate::base::Millis;
+use crate::ui::action::Action;
+use crate::ui::chrome;
+use crate::ui::layout::{Layout, layout};
+use crate::ui::model::Model;
+use crate::ui::overlay::{Overlay, approve, line, list, page};
+use crate::ui::pane::{PaneId, composer, conversation, live};
+use crate::ui::theme::Theme;
+
+/// Draws everything into `buf`; where the cursor is (none: hidden).
+pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u16)> {
+    let area = buf.area;
+    let theme = model.look().clone();
+    buf.set_style(area, theme.text);
+    let most = (area.height / 3).max(1);
+    let inner_width =
+        if area.height >= 8 && area.width >= 70 { area.width.saturating_sub(4) } else { area.width };
+    let rows = composer::rows(&mut model.composer, inner_width, most);
+    let strips = pending_rows(model).len() as u16 + u16::from(strip(model, area, now).is_some());
+    let places = layout(area, rows, strips, !model.live.hidden);
+    chrome::title(model, places.title, buf, &theme);
+    frames(model, &places, buf, &theme);
+    model.conversation_area = places.conversation;
+    conversation::view(&mut model.conversation, places.conversation, buf, &theme, now);
+    if let Some(rect) = places.live {
+        live::view(&model.live, rect, buf, &theme, now, model.reduced_motion);
+    }
+    draw_strips(model, &places, buf, &theme, now);
+    let cursor = draw_composer(model, places.composer, buf, &theme, now);
+    draw_approval(model, &places, buf, &theme, now);
+    composer::view_popup(&model.composer, places.composer, buf, &theme);
+    chrome::status(model, places.status, buf, &theme, now);
+    let mut cursor = cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now));
+    for overlay in &mut model.overlays {
+        cursor = match overlay {
+            Overlay::List(state) => {
+                list::view(state, area, buf, &theme);
+                None
+            }
+            Overlay::Page(state) => {
+                page::view(state, area, buf, &theme);
+                None
+            }
+            Overlay::Line(state) => {
+                let extra = match (&state.kind, model.conversation.hits()) {
+                    (line::Kind::Find, Some((0, _))) if !state.text.is_empty() => "no hit".to_owned(),
+                    (line::Kind::Find, Some((all, at))) => format!("{at} of {all} · Enter, then n and N"),
+                    _ => String::new(),
+                };
+                line::view(state, area, buf, &theme, &extra)
+            }
+        };
+    }
+    cursor
+}
+
+fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme) {
+    let style = |pane| if model.focus == pane { theme.border_focus } else { theme.border };
+    let boxed = |rect: Option<Rect>, title: &str, style, buf: &mut Buffer| {
+        if let Some(rect) = rect {
+            Block::bordered()
+                .border_style(style)
+                .title(title.to_owned())
+                .title_style(theme.dim)
+                .render(rect, buf);
+        }
+    };
+    boxed(places.conversation_frame, " Conversation ", style(PaneId::Conversation), buf);
+    boxed(places.composer_frame, "", style(PaneId::Composer), buf);
+    boxed(places.live_frame, " Live ", theme.border, buf);
+    if let Some(rule) = places.rule {
+        let line = "─".repeat(usize::from(rule.width));
+        buf.set_stringn(rule.x, rule.y, line, usize::from(rule.width), style(PaneId::Composer));
+    }
+}
+
+/// The messages that wait, one line each.
+fn pending_rows(model: &Model) -> Vec<String> {
+    let key = model.keymap.hint(Action::Up);
+    let all = &model.status.pending;
+    let mut out: Vec<String> = all
+        .iter()
+        .take(3)
+        .map(|p| {
+            let when = if p.after_turn { "after the turn" } else { "at the next tool" };
+            format!("⧗ {when}: {}", p.text.lines().next().unwrap_or_default())
+        })
+        .collect();
+    if let Some(last) = out.last_mut() {
+        let more = if all.len() > 3 { format!(" · {} more", all.len() - 3) } else { String::new() };
+        last.push_str(&format!("{more}  ({key} takes the newest back)"));
+    }
+    out
+}
+
+/// The line of what runs, where there is no room for its pane.
+fn strip(model: &Model, area: Rect, now: Millis) -> Option<String> {
+    if area.width >= crate::ui::layout::WIDE && !model.live.hidden { None } else { model.live.line(now) }
+}
+
+fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    let Some(rect) = places.strips else { return };
+    let wide = usize::from(rect.width);
+    let mut lines: Vec<(String, ratatui::style::Style)> = Vec::new();
+    if let Some(text) = strip(model, buf.area, now) {
+        lines.push((format!("{} {text}", live::spinner(now, model.reduced_motion)), theme.accent));
+    }
+    lines.extend(pending_rows(model).into_iter().map(|l| (l, theme.warning)));
+    for (at, (text, style)) in lines.iter().take(usize::from(rect.height)).enumerate() {
+        let text = crate::ui::widget::text::tame(text);
+        let text = crate::ui::widget::text::ellipsis(&text, wide);
+        buf.set_stringn(rect.x, rect.y + at as u16, text, wide, *style);
+    }
+}
+
+fn draw_composer(
+    model: &mut Model,
+    rect: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+    now: Millis,
+) -> Option<(u16, u16)> {
+    let hint = if let Some(holder) = &model.status.read_only {
+        format!("read-only: the session is open in {holder}")
+    } else if model.quit_until.is_some_and(|until| now <= until) {
+        format!("{} again leaves", model.keymap.hint(Action::Cancel))
+    } else if model.status.phase.busy() {
+        "steer it, or queue what comes after".to_owned()
+    } else {
+        "what shall be done?  @ files · / commands · ! shell · ? keys".to_owned()
+    };
+    composer::view(&mut model.composer, rect, buf, theme, &hint)
+}
+
+fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    let takes = model.approval_takes_keys(now);
+    let Some(approval) = model.approvals.first().cloned() else { return };
+    let more = model.approvals.len() - 1;
+    // a screen too small for a conversation gives the approval all of itself
+    let tight = places.conversation.height < 8 || places.conversation.width < 30;
+    let area = if tight {
+        Rect { height: places.status.y.max(buf.area.y + 1) - buf.area.y, ..buf.area }
+    } else {
+        places.conversation
+    };
+    approve::view(&mut model.approve, &approval, more, takes, &model.keymap, area, buf, theme);
+}
