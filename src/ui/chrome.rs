@@ -56,7 +56,7 @@ pub fn title(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     // the right side gives way from its end, but never the mode and the confinement
     let mut facts = right.join(" · ");
-    while width(&facts) + 12 > wide && right.len() > 1 {
+    while width(&facts) + 26 > wide && right.len() > 1 {
         let dear = right.iter().rposition(|f| !f.starts_with("mode ") && *f != status.profile);
         match dear {
             Some(at) => drop(right.remove(at)),

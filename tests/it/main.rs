@@ -13,6 +13,7 @@ mod journal;
 mod keeper;
 mod lease;
 mod private;
+mod screen;
 mod server;
 mod tidy;
 mod tools_files;

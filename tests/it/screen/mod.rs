@@ -1,0 +1,156 @@
+//! The *Screens* harness: a model with a record of our own, drawn by the real writer into an
+//! interpreted terminal. Time is a plain number.
+
+mod approvals;
+mod golden;
+mod overlays;
+mod random;
+mod record;
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use windlass::api::board::Record;
+use windlass::base::Millis;
+use windlass::ui::depth::Depth;
+use windlass::ui::input::{Input, parse_key};
+use windlass::ui::update::update;
+use windlass::ui::view::view;
+use windlass::ui::writer::Writer;
+use windlass::ui::{Effect, Model, Msg, UiOptions};
+
+/// A screen under test.
+pub struct Screen {
+    /// The model.
+    pub model: Model,
+    /// The record that it reads.
+    pub record: Record,
+    /// The time.
+    pub now: u64,
+    writer: Writer,
+    terminal: vt100::Parser,
+    size: (u16, u16),
+}
+
+impl Screen {
+    /// A screen of a size over a record.
+    pub fn new(columns: u16, rows: u16, record: Record) -> Self {
+        let (model, problems) = Model::new(&UiOptions::default(), &record, Arc::new(|| {}));
+        assert_eq!(problems, vec![]);
+        let mut screen = Self {
+            model,
+            record,
+            now: 1_000_000,
+            writer: Writer::new(Depth::True, true),
+            terminal: terminal(columns, rows),
+            size: (columns, rows),
+        };
+        screen.resize(columns, rows);
+        screen
+    }
+    /// Tells the model something.
+    pub fn tell(&mut self, msg: Msg) -> Vec<Effect> {
+        update(&mut self.model, msg, Millis(self.now))
+    }
+    /// Presses keys by name, separated by spaces.
+    pub fn keys(&mut self, names: &str) -> Vec<Effect> {
+        let mut out = Vec::new();
+        for name in names.split(' ') {
+            let key = parse_key(name).unwrap_or_else(|| panic!("no key is called {name}"));
+            out.extend(self.tell(Msg::Input(Input::Key(key))));
+        }
+        out
+    }
+    /// Types a text.
+    pub fn write(&mut self, text: &str) -> Vec<Effect> {
+        text.chars()
+            .flat_map(|c| self.keys(&if c == ' ' { "space".to_owned() } else { c.to_string() }))
+            .collect()
+    }
+    /// Changes the size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.size = (columns, rows);
+        self.terminal.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+        self.tell(Msg::Resize(columns, rows));
+        self.writer.forget();
+    }
+    /// Changes the record, as an engine does.
+    pub fn change(&mut self, change: impl FnOnce(&mut Record)) {
+        self.record.revision += 1;
+        change(&mut self.record);
+    }
+    /// Draws; the bytes that it took.
+    pub fn draw(&mut self) -> usize {
+        self.model.sync(&self.record);
+        let (columns, rows) = self.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        let cursor = view(&mut self.model, &mut buffer, Millis(self.now));
+        let bytes = self.writer.draw(&buffer, cursor).to_vec();
+        self.terminal.process(&bytes);
+        bytes.len()
+    }
+    /// What the terminal shows now.
+    pub fn shown(&mut self) -> String {
+        self.draw();
+        text(&self.terminal)
+    }
+    /// What a terminal that was clean would show, styles and cursor with it.
+    pub fn clean(&mut self) -> (String, String) {
+        self.draw();
+        let mut other = terminal(self.size.0, self.size.1);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, self.size.0, self.size.1));
+        let cursor = view(&mut self.model, &mut buffer, Millis(self.now));
+        other.process(Writer::new(Depth::True, true).draw(&buffer, cursor));
+        (looks(self.terminal.screen()), looks(other.screen()))
+    }
+}
+
+fn terminal(columns: u16, rows: u16) -> vt100::Parser {
+    vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0)
+}
+
+fn text(terminal: &vt100::Parser) -> String {
+    let (rows, columns) = terminal.screen().size();
+    let columns: u16 = columns.into();
+    let _ = rows;
+    terminal.screen().rows(0, columns).map(|row| format!("{}\n", row.trim_end())).collect()
+}
+
+/// All that a person can see of a screen: a blank has no colour of its own, only its ground.
+fn looks(screen: &vt100::Screen) -> String {
+    let (rows, columns) = screen.size();
+    let (rows, columns): (u16, u16) = (rows.into(), columns.into());
+    let mut out = String::new();
+    for y in 0..rows {
+        let mut last = String::new();
+        for x in 0..columns {
+            let cell = screen.cell(y, x).unwrap();
+            if cell.is_wide_continuation() {
+                continue;
+            }
+            let blank = !cell.has_contents() || cell.contents() == " ";
+            let mut style = format!("{:?}", cell.bgcolor());
+            if !blank || cell.underline() || cell.inverse() {
+                style = format!(
+                    "{style} {:?} {} {} {} {}",
+                    cell.fgcolor(),
+                    cell.bold(),
+                    cell.italic(),
+                    cell.underline(),
+                    cell.inverse()
+                );
+            }
+            if style != last {
+                out.push_str(&format!("<{style}>"));
+                last = style;
+            }
+            out.push_str(if blank { " " } else { cell.contents() });
+        }
+        out.push('\n');
+    }
+    if !screen.hide_cursor() {
+        out.push_str(&format!("cursor {:?}", screen.cursor_position()));
+    }
+    out
+}
