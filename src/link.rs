@@ -58,6 +58,36 @@ pub struct Front {
     pub shared: Shared,
 }
 
+/// What a look at the events brought.
+#[derive(Debug, PartialEq)]
+pub enum Next {
+    /// The next event.
+    Event(Box<Event>),
+    /// None now.
+    Nothing,
+    /// The session's owner loop is gone; none will come.
+    Gone,
+}
+
+impl Front {
+    /// Gives the session a command; never waits. The command comes back when it could not be given.
+    pub fn send(&self, command: Command) -> Result<(), Box<Command>> {
+        self.commands.try_send(command).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(command) | mpsc::error::TrySendError::Closed(command) => {
+                Box::new(command)
+            }
+        })
+    }
+    /// The next event, if one waits; never waits itself.
+    pub fn next(&mut self) -> Next {
+        match self.events.try_recv() {
+            Ok(event) => Next::Event(Box::new(event)),
+            Err(mpsc::error::TryRecvError::Empty) => Next::Nothing,
+            Err(mpsc::error::TryRecvError::Disconnected) => Next::Gone,
+        }
+    }
+}
+
 /// What a screen asks of the program around it: things that need the whole terminal or other
 /// processes. Every function may block; the screen has left the terminal before it calls.
 pub trait Host {

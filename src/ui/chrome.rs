@@ -47,7 +47,7 @@ pub fn title(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme) {
     if status.trusted == Some(false) {
         right.push("untrusted".to_owned());
     }
-    let mut left = format!(" windlass  {}", tame(&home(&status.cwd.to_string_lossy())));
+    let mut left = format!(" windlass  {}", tame(&home(&status.cwd.to_string_lossy(), &model.home)));
     if let Some(branch) = &status.branch {
         left.push_str(&format!("  {}", tame(branch)));
     }
@@ -74,9 +74,9 @@ pub fn title(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 /// A path with `~` for the person's home.
-fn home(path: &str) -> String {
-    match std::env::var("HOME") {
-        Ok(home) if home.len() > 1 && path.starts_with(&home) => format!("~{}", &path[home.len()..]),
+fn home(path: &str, home: &str) -> String {
+    match path.strip_prefix(home) {
+        Some(rest) if home.len() > 1 => format!("~{rest}"),
         _ => path.to_owned(),
     }
 }
@@ -103,6 +103,31 @@ fn doing(model: &Model, now: Millis) -> String {
     match model.status.turn_began {
         Some(began) => format!("{word} {}", elapsed(now.since(began))),
         None => word,
+    }
+}
+
+/// The keys that matter now.
+fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
+    if !model.approvals.is_empty() && !model.approval_takes_keys(now) {
+        vec![(Action::AnswerApproval, "answer")]
+    } else if model.focus == PaneId::Conversation {
+        vec![
+            (Action::Leave, "write"),
+            (Action::Next, "next"),
+            (Action::Toggle, "open"),
+            (Action::Find, "search"),
+            (Action::Copy, "copy"),
+            (Action::KeysHere, "keys"),
+        ]
+    } else if model.status.phase.busy() {
+        vec![(Action::Send, "steer"), (Action::Queue, "after the turn")]
+    } else {
+        vec![
+            (Action::Send, "send"),
+            (Action::NextMode, "mode"),
+            (Action::Palette, "commands"),
+            (Action::Help, "keys"),
+        ]
     }
 }
 
@@ -141,27 +166,7 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         buf.set_stringn(x, rect.y, ellipsis(text, room(x)), room(x), theme.warning);
         return;
     }
-    let hints: Vec<(Action, &str)> = if !model.approvals.is_empty() && !model.approval_takes_keys(now) {
-        vec![(Action::AnswerApproval, "answer")]
-    } else if model.focus == PaneId::Conversation {
-        vec![
-            (Action::Leave, "write"),
-            (Action::Next, "next"),
-            (Action::Toggle, "open"),
-            (Action::Find, "search"),
-            (Action::Copy, "copy"),
-            (Action::KeysHere, "keys"),
-        ]
-    } else if busy {
-        vec![(Action::Send, "steer"), (Action::Queue, "after the turn")]
-    } else {
-        vec![
-            (Action::Send, "send"),
-            (Action::NextMode, "mode"),
-            (Action::Palette, "commands"),
-            (Action::Help, "keys"),
-        ]
-    };
+    let hints = hints(model, now);
     for (action, says) in hints {
         let key = model.keymap.hint(action);
         if key.is_empty() || room(x) < width(&key) + says.len() + 5 {

@@ -59,7 +59,7 @@ pub mod widget;
 /// A drawn buffer becomes bytes.
 pub mod writer;
 
-pub use model::{Model, UiOptions};
+pub use model::{ENVIRONMENT, Model, UiOptions};
 pub use msg::{Effect, Exit, Msg};
 pub use run::run;
 pub use terminal::UiError;

@@ -18,6 +18,9 @@ use crate::ui::pane::{PaneId, composer, conversation, live};
 use crate::ui::ring::Ring;
 use crate::ui::theme::{self, Theme};
 
+/// The environment variables that the screen wants to know.
+pub const ENVIRONMENT: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "TMUX", "STY", "XTERM_VERSION", "HOME"];
+
 /// How the screen is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct UiOptions {
@@ -37,6 +40,8 @@ pub struct UiOptions {
     pub draft: String,
     /// Show the first-run screen.
     pub first_run: bool,
+    /// The variables of `ENVIRONMENT` that are set.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// Who asked a question.
@@ -105,6 +110,8 @@ pub struct Model {
     pub quit_until: Option<Millis>,
     /// Fewer things that move.
     pub reduced_motion: bool,
+    /// The person's home, shown as `~`.
+    pub home: String,
     /// Where the conversation was drawn, for clicks.
     pub conversation_area: ratatui::layout::Rect,
     /// The last messages.
@@ -156,6 +163,7 @@ impl Model {
             toast: None,
             quit_until: None,
             reduced_motion: options.reduced_motion,
+            home: options.environment.get("HOME").cloned().unwrap_or_default(),
             conversation_area: ratatui::layout::Rect::default(),
             ring: Ring::default(),
             asked: BTreeMap::new(),

@@ -9,11 +9,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tokio::sync::mpsc::error::TryRecvError;
 
 use crate::api::command::{Command, Query};
 use crate::base::Millis;
-use crate::link::{Front, Host};
+use crate::link::{Front, Host, Next};
 use crate::ui::clipboard::{Between, between, osc52, word};
 use crate::ui::depth::{Depth, depth};
 use crate::ui::input::{Input, Reader};
@@ -92,14 +91,14 @@ impl<'a> Screen<'a> {
         options: &UiOptions,
         host: &'a mut dyn Host,
     ) -> Result<Self, UiError> {
-        let env = |name: &str| std::env::var(name).ok();
+        let env = |name: &str| options.environment.get(name).cloned();
         let term = env("TERM").unwrap_or_default();
         let colors = depth(options.no_color, &env);
-        let mut options = options.clone();
+        let mut adapted = options.clone();
         if colors == Depth::None {
-            options.no_color = true;
+            adapted.no_color = true;
         } else if colors == Depth::Named && options.theme.is_empty() {
-            options.theme = "ansi".to_owned();
+            adapted.theme = "ansi".to_owned();
         }
         let signals = Signals::listen().map_err(UiError::Signals)?;
         let wanted = Wanted {
@@ -108,7 +107,7 @@ impl<'a> Screen<'a> {
         };
         let terminal = Terminal::enter(wanted)?;
         let clock = Clock::start();
-        let (mut model, problems) = Model::new(&options, &front.shared.read(), waker);
+        let (mut model, problems) = Model::new(&adapted, &front.shared.read(), waker);
         model.size = terminal.size();
         if let Some(problem) = problems.first() {
             let more = if problems.len() > 1 {
@@ -287,13 +286,13 @@ impl<'a> Screen<'a> {
 
     fn drain_session(&mut self) {
         loop {
-            match self.front.events.try_recv() {
-                Ok(event) => {
+            match self.front.next() {
+                Next::Event(event) => {
                     self.pacer.input();
-                    self.tell(Msg::Event(event));
+                    self.tell(Msg::Event(*event));
                 }
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => {
+                Next::Nothing => break,
+                Next::Gone => {
                     if !std::mem::replace(&mut self.events_closed, true) {
                         self.tell(Msg::Say("the session has ended; leave with ^C ^C".to_owned()));
                         self.pacer.input();
@@ -401,12 +400,8 @@ impl<'a> Screen<'a> {
     }
 
     fn send(&mut self, command: Command) {
-        if let Err(error) = self.front.commands.try_send(command) {
-            let command = match error {
-                tokio::sync::mpsc::error::TrySendError::Full(command)
-                | tokio::sync::mpsc::error::TrySendError::Closed(command) => command,
-            };
-            self.tell(Msg::NotSent(Box::new(command)));
+        if let Err(command) = self.front.send(command) {
+            self.tell(Msg::NotSent(command));
         }
     }
 }
