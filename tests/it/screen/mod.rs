@@ -4,6 +4,7 @@
 mod approvals;
 mod golden;
 mod overlays;
+mod pty;
 mod random;
 mod record;
 
