@@ -42,7 +42,7 @@ impl Wire {
 
 /// One provider of the settings (`"providers": {"NAME": {…}}`). A setting with a built-in's name changes
 /// that built-in: what it leaves out stays.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct ProviderSetting {
     /// Its wire.
@@ -56,6 +56,18 @@ pub struct ProviderSetting {
     pub key: Option<SecretString>,
     /// More headers for each request.
     pub headers: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for ProviderSetting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProviderSetting")
+            .field("wire", &self.wire)
+            .field("base_url", &self.base_url)
+            .field("key_env", &self.key_env)
+            .field("key", &self.key)
+            .field("headers", &self.headers.keys())
+            .finish()
+    }
 }
 
 /// What is known of a model, each part only when known. The settings' `"models": {"provider/name": {…}}`

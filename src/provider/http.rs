@@ -366,3 +366,46 @@ fn made(
         .redirect(reqwest::redirect::Policy::none());
     with(builder).build().map_err(|error| format!("the HTTP client cannot be made: {}", reason(error)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_known_by_its_address() {
+        for url in [
+            "http://127.0.0.1:1/v1",
+            "http://localhost/v1",
+            "http://[::1]:8080",
+            "http://127.9.9.9",
+            "http://a.localhost",
+        ] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in ["https://api.anthropic.com", "http://10.0.0.1", "http://localhost.evil.org", "nonsense"] {
+            assert!(!is_loopback(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn both_clients_can_be_made() {
+        for url in ["https://api.anthropic.com", "http://127.0.0.1:1"] {
+            let made = client(url, Duration::from_secs(1));
+            assert!(made.is_ok(), "{made:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_asks_for() {
+        let map = |name: &'static str, value: &'static str| {
+            let mut map = HeaderMap::new();
+            map.insert(name, HeaderValue::from_static(value));
+            map
+        };
+        assert_eq!(asked(&map("retry-after-ms", "1500.5")), Some(Millis(1500)));
+        assert_eq!(asked(&map("retry-after", "2")), Some(Millis(2000)));
+        assert_eq!(asked(&map("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")), Some(Millis(0)));
+        assert_eq!(asked(&map("retry-after", "-1")), None);
+        assert_eq!(asked(&HeaderMap::new()), None);
+    }
+}

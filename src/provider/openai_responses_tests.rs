@@ -120,6 +120,20 @@ fn errors_incomplete_and_refusals() {
 }
 
 #[test]
+fn items_go_with_their_reasoning_or_not_at_all() {
+    let (came, _, _) = run(&stream());
+    let own = answer("openai-responses", came.blocks);
+    let ask = ask(vec![said("x"), Message::Answer(own), Message::Results(vec![result("call_1", "r")])]);
+    let plain = ModelCard { thinking: Some(ThinkingStyle::None), ..ModelCard::default() };
+    for (provider, card) in [("q", ModelCard::default()), ("p", plain)] {
+        let body = request(&ask, &Target { provider, base_url: "http://h", card: &card }).body;
+        accepts(Wire::OpenaiResponses, &body).unwrap();
+        assert!(!body.contains("rs_1") && !body.contains("fc_1") && !body.contains("msg_1"), "{body}");
+        assert!(body.contains("Hello") && body.contains("call_1"));
+    }
+}
+
+#[test]
 fn the_cache_key_is_for_openai_and_stays() {
     let card = ModelCard::default();
     let target = Target { provider: "openai", base_url: "https://api.openai.com/v1", card: &card };

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::live::Live;
 use crate::api::message::{Answer, Ask, Block, Body, Message, Stop, ToolResult, Usage};
-use crate::api::provider::{ModelCard, Wire};
+use crate::api::provider::{ModelCard, ThinkingStyle, Wire};
 
 /// Who is asked, as a wire needs to know it.
 #[derive(Clone, Debug)]
@@ -184,6 +184,11 @@ pub(super) fn verbatim<'a>(
         return None;
     }
     let same_provider = answer.model.split('/').next() == Some(target.provider);
+    // An item of Responses is refused without the reasoning that led to it, so they go together or not at all.
+    let whole = same_provider && target.card.thinking != Some(ThinkingStyle::None);
+    if wire == Wire::OpenaiResponses && !whole {
+        return None;
+    }
     match block.body {
         Body::Text(_) | Body::Call { .. } => block.raw.as_deref(),
         Body::Thinking(_) | Body::Unknown if same_provider => block.raw.as_deref(),
