@@ -1,6 +1,6 @@
-//! Benchmarks of parts; the whole program is measured from outside.
-#![allow(clippy::unwrap_used)] // a benchmark that cannot be set up may stop
+//! Benchmarks of parts, by divan (`cargo bench --bench parts`); the whole program is measured from outside.
 
+mod conversation;
 mod store;
 
 fn main() {
