@@ -119,7 +119,10 @@ fn lay_out_5000_lines(bencher: divan::Bencher) {
     bencher.bench(|| {
         let mut doc = Doc::default();
         doc.finish(&text);
-        doc.blocks().iter().map(|block| lay(&doc, &text, block, 76, Role::Text, &|_| None).len()).sum::<usize>()
+        doc.blocks()
+            .iter()
+            .map(|block| lay(&doc, &text, block, 76, Role::Text, &|_| None).len())
+            .sum::<usize>()
     });
 }
 

@@ -36,6 +36,7 @@ impl Cache {
         self.columns
     }
     /// How many rows are held.
+    #[cfg(test)]
     pub fn held(&self) -> usize {
         self.rows
     }

@@ -43,7 +43,7 @@ pub(super) enum Body {
         /// Where the text is.
         source: Source,
         /// Its blocks so far.
-        doc: Doc,
+        doc: Box<Doc>,
         /// The head that it is folded behind.
         head: Option<Head>,
     },
@@ -121,6 +121,8 @@ pub(super) struct Call {
     pub settle: Option<Arc<Entry>>,
     /// Lines of its output, once settled.
     pub lines: u64,
+    /// The beginning of the whole output, when it is open and was read, and the whole size.
+    pub whole: Option<(String, u64)>,
     /// Its diff, once needed.
     pub diff: Option<Diff>,
     /// Its output in pieces, once needed.
@@ -156,7 +158,7 @@ impl Call {
             Some(settle) => match &settle.details {
                 Details::Diff { diff, .. } if !diff.is_empty() => diff,
                 Details::None | Details::Diff { .. } | Details::Command { .. } | Details::Todo { .. } => {
-                    &settle.output
+                    self.whole.as_ref().map_or(&settle.output, |(text, _)| text)
                 }
             },
             None => self.progress.as_ref().map_or("", |progress| progress.tail.as_str()),
@@ -190,6 +192,23 @@ pub(super) fn title(input: &Value) -> String {
         (None, other) => other.to_string(),
     };
     one_line(&text)
+}
+
+/// What a call does, from arguments that may not be whole yet.
+pub(super) fn partial_title(arguments: &str) -> Option<String> {
+    for key in ["\"command\"", "\"path\"", "\"pattern\"", "\"name\""] {
+        let Some((_, rest)) = arguments.split_once(key) else { continue };
+        let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        let mut escaped = false;
+        let end = value.find(|c| {
+            let ends = c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let text: String = serde_json::from_str(&format!("\"{}\"", &value[..end?])).ok()?;
+        return Some(one_line(&text));
+    }
+    None
 }
 
 /// The first line that says something, bounded.

@@ -189,7 +189,7 @@ fn prose_head(head: Head, text: &str, open: bool, columns: usize) -> Vec<Row> {
 pub(super) fn count(number: u64) -> String {
     let short = |unit: u64, name: &str| {
         let tenths = number / (unit / 10);
-        if tenths % 10 == 0 {
+        if tenths.is_multiple_of(10) {
             format!("{}{name}", tenths / 10)
         } else {
             format!("{}.{}{name}", tenths / 10, tenths % 10)
@@ -318,9 +318,16 @@ fn footer(call: &Call, columns: usize) -> Vec<Row> {
     let mut out = Wrapper::new(columns);
     let prefix = Prefix { first: vec![piece("    ", Role::Dim)], rest: vec![piece("    ", Role::Dim)] };
     if let Some(settle) = call.settled() {
-        let gone = settle.dropped;
         if let Some(path) = &settle.artifact {
-            let text = format!("{} bytes more in {}", count(gone), tame(&path.to_string_lossy()));
+            let gone = match &call.whole {
+                Some((text, size)) => size.saturating_sub(text.len() as u64),
+                None => settle.dropped,
+            };
+            let path = path.to_string_lossy();
+            let text = match gone {
+                0 => format!("all of it is in {}", tame(&path)),
+                gone => format!("{} bytes more in {}", count(gone), tame(&path)),
+            };
             out.line(&prefix, &[piece(text, Role::Accent)], Break::Words);
         }
         for image in &settle.images {

@@ -8,15 +8,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::State;
-use super::item::{Body, Call, Head, Item, Source, one_line};
+use super::item::{Body, Call, Head, Item, Source, one_line, partial_title};
 use crate::api::board::{PartKind, Record};
 use crate::api::entry::{Entry, EntryBody, Level, TurnEnd, TurnStatus};
 use crate::api::message::{Answer, Body as Block, Finish, Stop};
 use crate::base::CallId;
 use crate::law::board::Progress;
-use crate::ui::widget::markdown::Doc;
 use crate::ui::widget::row::Role;
 
+/// Bytes of streaming arguments in which a title is looked for.
+const TITLE_WITHIN: usize = 8 * 1024;
 /// How far back the row of a call is looked for when its start comes.
 const ATTACH_WITHIN: usize = 512;
 
@@ -136,7 +137,7 @@ impl State {
             EntryBody::Compaction(compaction) => {
                 let head = Head::Compaction(compaction.tokens_before, compaction.tokens_after);
                 let source = Source::Summary(Arc::clone(entry));
-                self.add(Body::Prose { source, doc: Doc::default(), head: Some(head) });
+                self.add(Body::Prose { source, doc: Box::default(), head: Some(head) });
             }
             EntryBody::TurnEnd(end) => self.turn_end(end),
             EntryBody::Setting(setting) => {
@@ -238,7 +239,7 @@ impl State {
                 self.keep(item);
             }
             None => {
-                self.add(Body::Prose { source, doc: Doc::default(), head });
+                self.add(Body::Prose { source, doc: Box::default(), head });
             }
         }
     }
@@ -304,6 +305,13 @@ impl State {
             }
             Body::Call(call) if call.arguments != text.len() => {
                 call.arguments = text.len();
+                if call.title.is_empty()
+                    && text.len() < TITLE_WITHIN
+                    && let Some(title) = partial_title(text)
+                {
+                    call.title = title;
+                    self.cache.forget_block(item.id, 0);
+                }
                 true
             }
             Body::Call(_) | Body::Prose { .. } | Body::User { .. } | Body::Words { .. } => false,
@@ -352,7 +360,7 @@ fn same(a: Option<&Progress>, b: Option<&Progress>) -> bool {
 }
 
 fn live_prose(head: Option<Head>) -> Body {
-    Body::Prose { source: Source::Live(String::new()), doc: Doc::default(), head }
+    Body::Prose { source: Source::Live(String::new()), doc: Box::default(), head }
 }
 
 /// Takes the first of the streamed items that fits.

@@ -343,6 +343,51 @@ fn copies_are_source_and_a_click_opens() {
 }
 
 #[test]
+fn an_opened_call_asks_for_its_whole_output_and_drops_it_again() {
+    let mut fake = Fake::new();
+    fake.start("c1", "bash", json!({"command": "seq 9"}));
+    fake.settle("c1", CallStatus::Ok, "1\n[… 8 lines]", Details::None);
+    let mut cut = (*fake.0.path[1]).clone();
+    if let EntryBody::CallSettle(settle) = &mut cut.body {
+        settle.artifact = Some(PathBuf::from("/s/artifact"));
+        settle.dropped = 16;
+    }
+    fake.0.path[1] = Arc::new(cut);
+    let mut state = synced(&fake);
+    draw(&mut state, 60, 20);
+    let asked = press(&mut state, Msg::Toggle);
+    let [Out::Ask { token, query: Query::Artifact { offset: 0, .. } }] = asked.as_slice() else {
+        panic!("{asked:?}")
+    };
+    assert!(screen(&mut state, 60, 20).contains("16 bytes more in /s/artifact"));
+    let text: String = (1..10).map(|n| format!("{n}\n")).collect();
+    press(&mut state, Msg::Answered { token: *token, reply: Reply::Artifact { text, size: 18 } });
+    let shown = screen(&mut state, 60, 20);
+    assert!(shown.contains("\n     9\n") && shown.contains("all of it is in /s/artifact"), "{shown}");
+    assert!(press(&mut state, Msg::Toggle).is_empty());
+    assert!(!screen(&mut state, 60, 20).contains("     9"));
+}
+
+#[test]
+fn arguments_that_stream_name_what_they_are_for_as_soon_as_they_say_it() {
+    let mut fake = Fake::new();
+    fake.begin();
+    fake.stream(PartKind::Call("write".into()), "{\"path\": \"src/ma");
+    let mut state = synced(&fake);
+    assert!(!screen(&mut state, 60, 3).contains("src"));
+    fake.stream(PartKind::Call("write".into()), "in.rs\", \"content\": \"fn");
+    state.sync(&fake.0);
+    let shown = screen(&mut state, 60, 3);
+    assert!(shown.contains("write  src/main.rs") && shown.contains("… 38 B"), "{shown}");
+    fake.answer(
+        vec![Fake::call("c1", "write", json!({"path": "src/main.rs", "content": "fn"}))],
+        Finish::Finished(Stop::Calls),
+    );
+    state.sync(&fake.0);
+    assert_eq!(screen(&mut state, 60, 9).matches("src/main.rs").count(), 1);
+}
+
+#[test]
 fn a_search_finds_hits_in_folded_items_too() {
     let mut state = synced(&full());
     draw(&mut state, 66, 12);

@@ -2,8 +2,13 @@
 
 use super::item::{Body, Item};
 use super::{Msg, Out, State};
+use crate::api::command::Query;
+use crate::api::event::Reply;
 use crate::base::Millis;
 use crate::ui::widget::scroll::{Layout, Scroll, Spot};
+
+/// Bytes of a whole output that are read when a call is opened.
+const WHOLE_MAX: u64 = 1024 * 1024;
 
 /// Changes the state by a message.
 pub fn update(state: &mut State, msg: Msg, _now: Millis) -> Vec<Out> {
@@ -26,14 +31,14 @@ pub fn update(state: &mut State, msg: Msg, _now: Millis) -> Vec<Out> {
         Msg::PreviousUser => state.select(false, |item| matches!(item.body, Body::User { .. })),
         Msg::NextError => state.select(true, Item::failed),
         Msg::Deselect => state.selected = None,
-        Msg::Toggle => state.toggle(),
+        Msg::Toggle => return state.toggle(),
         Msg::ToggleAll => state.toggle_all(),
         Msg::Search(query) => state.search(query),
         Msg::SearchNext => state.search_step(true),
         Msg::SearchPrevious => state.search_step(false),
         Msg::Copy => return state.copy().map(Out::Copy).into_iter().collect(),
-        Msg::Click { column: _, row } => state.click(usize::from(row)),
-        Msg::Answered { .. } => {}
+        Msg::Click { column: _, row } => return state.click(usize::from(row)),
+        Msg::Answered { token, reply } => state.answered(token, reply),
     }
     Vec::new()
 }
@@ -92,22 +97,42 @@ impl State {
         scroll.show(&mut self.lay(), height, spot);
         self.scroll = scroll;
     }
-    fn toggle(&mut self) {
+    fn toggle(&mut self) -> Vec<Out> {
         let index = self.selected_index().or_else(|| self.items.iter().rposition(Item::folds));
-        if let Some(index) = index {
-            self.flip(index);
-        }
+        index.map_or_else(Vec::new, |index| self.flip(index))
     }
-    fn flip(&mut self, index: usize) {
+    /// Opens or folds an item. One whose output was cut asks for the whole of it, and drops it again.
+    fn flip(&mut self, index: usize) -> Vec<Out> {
         if !self.items[index].folds() {
-            return;
+            return Vec::new();
         }
-        let open = self.lay().open(index);
+        let open = !self.lay().open(index);
         let item = &mut self.items[index];
-        item.open = Some(!open);
-        let id = item.id;
-        self.cache.forget(id);
+        item.open = Some(open);
+        let token = item.id;
+        let mut out = Vec::new();
+        if let Body::Call(call) = &mut item.body {
+            if let (true, Some(path)) = (open, call.settled().and_then(|settle| settle.artifact.clone())) {
+                let query = Query::Artifact { path, offset: 0, limit: WHOLE_MAX };
+                out.push(Out::Ask { token, query });
+            }
+            if call.whole.take().is_some() {
+                call.pieces = None;
+            }
+        }
+        self.cache.forget(token);
         self.show(index);
+        out
+    }
+    /// The whole output of a call has come.
+    fn answered(&mut self, token: u64, reply: Reply) {
+        let Reply::Artifact { text, size } = reply else { return };
+        let Some(item) = self.items.iter_mut().rev().find(|item| item.id == token) else { return };
+        if let (Body::Call(call), Some(true)) = (&mut item.body, item.open) {
+            call.whole = Some((text, size));
+            call.pieces = None;
+            self.cache.forget(token);
+        }
     }
     fn toggle_all(&mut self) {
         self.all = Some(!self.all.unwrap_or(false));
@@ -118,12 +143,13 @@ impl State {
         }
     }
     /// A click selects; on a row that folds it opens or folds.
-    fn click(&mut self, row: usize) {
-        let Some(spot) = self.spot_at(row) else { return };
+    fn click(&mut self, row: usize) -> Vec<Out> {
+        let Some(spot) = self.spot_at(row) else { return Vec::new() };
         let item = &self.items[spot.item];
         self.selected = Some(item.id);
         if item.folds() && spot.block == 0 && (spot.row > 0 || !item.gap) {
-            self.flip(spot.item);
+            return self.flip(spot.item);
         }
+        Vec::new()
     }
 }

@@ -24,7 +24,14 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
     if area.is_empty() {
         return;
     }
-    buf.set_style(area, theme.text);
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            if let Some(cell) = buf.cell_mut((x, y)) {
+                cell.reset();
+                cell.set_style(theme.text);
+            }
+        }
+    }
     let gutter = u16::from(area.width >= GUTTER_FROM);
     let columns = area.width - gutter;
     state.height = usize::from(area.height);
