@@ -32,3 +32,5 @@ pub mod tool;
 pub mod ui;
 /// What is known of a working directory: instructions, git state, file lists.
 pub mod workspace;
+/// The other half of `main`: a session is wired to its front end.
+pub mod start;

@@ -73,4 +73,6 @@ pub enum Decision {
     Always,
     /// No; the words, if any, go to the model.
     No(Option<String>),
+    /// Nobody is there to answer.
+    Nobody,
 }

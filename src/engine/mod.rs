@@ -1,3 +1,29 @@
-//! The shell of a session.
+//! The shell: the owner loop of a session. It alone changes the session; it feeds the laws with what
+//! happens and carries out what they decide: commit, ask, run, end, tell.
+//!
+//! In reading order: `options` (what a session is opened with), `open`, `owner` (the loop), `turn`
+//! (effects of the turn's law), `commit` (durable, then told), `stream` (an answer comes in), `ask`
+//! (a request is built), `calls` and `approve` (calls run), `compact`, `shell` (`!`), `query`.
+//! Every task is spawned in `spawn`.
 
+mod approve;
+mod ask;
+mod calls;
+mod clock;
+mod commit;
+mod compact;
 pub mod history;
+mod images;
+mod open;
+mod options;
+mod owner;
+mod query;
+mod report;
+mod shell;
+mod session;
+mod spawn;
+mod stream;
+mod turn;
+
+pub use open::{OpenError, Opened, open};
+pub use options::{Limits, ModelInUse, Models, Options, Which};

@@ -1,1 +1,6 @@
-//! What is not the screen.
+//! What is not the screen: `exec` (one prompt, its events on standard output).
+
+pub mod exec;
+mod exec_events;
+
+pub use exec::{ExecOptions, exec};

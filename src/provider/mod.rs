@@ -7,7 +7,7 @@ mod anthropic;
 pub mod catalog;
 mod failure;
 mod gemini;
-mod http;
+pub mod http;
 mod json;
 mod live;
 mod openai_chat;
@@ -22,6 +22,8 @@ pub mod wire;
 
 pub use http::Waits;
 pub use live::Live;
+
+pub use tries::jitter;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -218,7 +218,14 @@ impl Table {
         }
     }
 
-    /// Gives a provider its key; whether there is such a provider.
+    /// Gives a provider a stored key, unless the environment gave it one.
+    pub fn set_key_if_none(&mut self, provider: &str, key: SecretString) {
+        if self.endpoint(provider).is_some_and(|endpoint| endpoint.key.is_none()) {
+            self.set_key(provider, key);
+        }
+    }
+
+    /// Gives a provider a key; whether there is such a provider.
     pub fn set_key(&mut self, provider: &str, key: SecretString) -> bool {
         match self.endpoints.iter_mut().find(|endpoint| endpoint.name == provider) {
             Some(endpoint) => {
@@ -233,6 +240,11 @@ impl Table {
     pub fn models(&self) -> Vec<String> {
         let usable = self.endpoints.iter().filter(|endpoint| endpoint.usable());
         self.names(usable)
+    }
+
+    /// Known models of one provider by their full names, whether they can be used or not.
+    pub fn models_of(&self, provider: &str) -> Vec<String> {
+        self.names(self.endpoint(provider).into_iter())
     }
 
     /// What is known of a model by its full name.

@@ -146,6 +146,7 @@ pub(super) fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-fn jitter() -> u16 {
+/// A random number from 0 to 1000, to spread tries.
+pub fn jitter() -> u16 {
     u16::try_from(random() % 1001).unwrap_or(0)
 }

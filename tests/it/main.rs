@@ -1,5 +1,4 @@
 //! What uses several modules, real processes or the binary.
-
 #![allow(clippy::unwrap_used)] // also in what tests share, which clippy does not take for a test
 
 mod access;
@@ -15,10 +14,12 @@ mod lease;
 mod private;
 mod screen;
 mod server;
+mod session;
 mod tidy;
 mod tools_files;
 mod tools_patch;
 mod tools_place;
 mod tools_search;
+mod turns;
 mod wire_contract;
 mod wire_outside;

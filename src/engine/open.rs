@@ -1,0 +1,307 @@
+//! A session is opened: the directory, the lease and the journal are looked at, what a crash left is
+//! settled, and the owner loop begins.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::api::access::Mode;
+use crate::api::board::{Live, Record, Status};
+use crate::api::entry::{CallStart, Entry, EntryBody, Level, TurnEnd, TurnStatus};
+use crate::api::message::Usage;
+use crate::base::SessionId;
+use crate::law::board::Board;
+use crate::law::call::{self, Call, Effect, Told};
+use crate::law::turn::Turn;
+use crate::link::{COMMANDS_MAX, EVENTS_MAX, Front, Shared, Wake};
+use crate::store::{self, Opening, Session};
+
+use super::calls::{Calls, settled};
+use super::history::{PERSON_HIDDEN, PERSON_SHOWN};
+use super::options::{Options, Which};
+use super::owner::{Meter, Owner, WORDS_MAX};
+
+/// Bytes of an interrupted call's spool that its settle shows.
+const RECOVERED_TAIL: u64 = 4096;
+
+/// Why a session could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store refused; its words say why and what to do.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The directory cannot be worked in.
+    #[error("{0}")]
+    Directory(String),
+    /// The model cannot be used.
+    #[error("{0}")]
+    Model(String),
+    /// The owner loop's thread could not be started.
+    #[error("the session's thread could not be started; too many processes or threads run")]
+    Thread(#[source] std::io::Error),
+}
+
+/// A session that is open.
+pub struct Opened {
+    /// What its front end holds.
+    pub front: Front,
+    /// Its id.
+    pub session: SessionId,
+    /// Its directory.
+    pub cwd: PathBuf,
+    /// Ends when the session is closed.
+    pub thread: JoinHandle<()>,
+}
+
+/// What the store gave.
+struct Found {
+    session: Session,
+    id: SessionId,
+    dir: PathBuf,
+    cwd: PathBuf,
+    title: String,
+    path: Vec<Arc<Entry>>,
+    unsettled: Vec<CallStart>,
+    reports: Vec<String>,
+    read_only: Option<String>,
+}
+
+/// Opens a session and runs its owner loop on a thread of its own.
+pub fn open(options: Options, runtime: &Handle, wake: Wake) -> Result<Opened, OpenError> {
+    let found = find(&options)?;
+    let model = choose_model(&options, &found)?;
+    let status = first_status(&options, &found);
+    let record = Record {
+        path: found.path.clone(),
+        epoch: 0,
+        live: Live::default(),
+        calls: Board::default(),
+        approvals: Arc::new(Vec::new()),
+        status: Arc::new(status),
+        revision: 0,
+    };
+    let shared = Shared::new(record, wake);
+    let (commands, commands_out) = mpsc::channel(COMMANDS_MAX);
+    let (events, events_out) = mpsc::channel(EVENTS_MAX);
+    let (words, words_out) = mpsc::channel(WORDS_MAX);
+    let (session, cwd) = (found.id.clone(), found.cwd.clone());
+    let mut owner = Owner {
+        cwd: found.cwd,
+        shared: shared.clone(),
+        events,
+        unsent: std::collections::VecDeque::new(),
+        words,
+        session_id: found.id,
+        session_dir: found.dir,
+        store: found.session,
+        head: found.path.last().map(|e| e.id.clone()),
+        unwritten: Vec::new(),
+        disk_failed: false,
+        turn: Turn::default(),
+        turn_began: None,
+        messages: std::collections::BTreeMap::new(),
+        next_message: 0,
+        stream: None,
+        control: crate::provider::Control::default(),
+        retrying: None,
+        pause: None,
+        tools: crate::tool::table::all(),
+        calls: Calls::default(),
+        approvals: Vec::new(),
+        rules: options.rules.clone(),
+        model,
+        mode: options.mode,
+        thinking: options.thinking,
+        title: found.title,
+        git: None,
+        trusted: options.trusted,
+        system: String::new(),
+        instructions: crate::workspace::instructions::Instructions::default(),
+        meter: Meter { cost_known: true, ..Meter::default() },
+        read_only: found.read_only,
+        fail_why: None,
+        backstop: None,
+        closing: false,
+        options: Arc::new(options),
+    };
+    for entry in &found.path {
+        owner.count(&entry.body);
+    }
+    let notices = owner.options.notices.clone();
+    for text in found.reports.into_iter().chain(notices) {
+        owner.say(Level::Warning, text);
+    }
+    if owner.read_only.is_none() {
+        owner.recover(found.unsettled);
+    }
+    let handle = runtime.clone();
+    let thread = std::thread::Builder::new()
+        .name("session".into())
+        .spawn(move || {
+            handle.block_on(async move {
+                owner.look_at_git();
+                owner.run(commands_out, words_out).await;
+            });
+        })
+        .map_err(OpenError::Thread)?;
+    Ok(Opened { front: Front { commands, events: events_out, shared }, session, cwd, thread })
+}
+
+fn find(options: &Options) -> Result<Found, OpenError> {
+    let cwd = options.cwd.as_deref();
+    let id = match &options.which {
+        Which::New => None,
+        Which::Id(id) => Some(id.clone()),
+        Which::Newest => {
+            let dir = store::session::runs_in(cwd).map_err(|refusal| OpenError::Directory(refusal.to_string()))?;
+            store::newest_for(&options.dirs, &dir.canonicalize().unwrap_or(dir))
+        }
+    };
+    let Some(id) = id else {
+        let dir = store::session::runs_in(cwd).map_err(|refusal| OpenError::Directory(refusal.to_string()))?;
+        return Ok(Found::fresh(Session::create(&options.dirs, &dir)?));
+    };
+    match Session::open(&options.dirs, &id)? {
+        Opening::Ours(session, opened) => {
+            let session = *session;
+            Ok(Found {
+                id: session.id().clone(),
+                dir: session.dir(),
+                cwd: session.cwd().to_path_buf(),
+                title: opened.title.clone(),
+                path: opened.branch(),
+                unsettled: opened.unsettled.into_iter().map(|u| u.start).collect(),
+                reports: opened.reports,
+                read_only: None,
+                session,
+            })
+        }
+        Opening::Held(holder) => {
+            let opened = store::view(&options.dirs, &id)?;
+            let cwd = opened.header.cwd.clone().unwrap_or_default();
+            // A session that is never begun stands in for the one that we may not write.
+            let session = Session::create(&options.dirs, &cwd)?;
+            let who = holder.map_or_else(|| "another program".to_owned(), |h| format!("the program with pid {}", h.pid));
+            Ok(Found {
+                dir: options.dirs.session(&id),
+                cwd: session.cwd().to_path_buf(),
+                title: opened.title.clone(),
+                path: opened.branch(),
+                unsettled: Vec::new(),
+                reports: opened.reports,
+                read_only: Some(who),
+                id,
+                session,
+            })
+        }
+    }
+}
+
+impl Found {
+    fn fresh(session: Session) -> Self {
+        Self {
+            id: session.id().clone(),
+            dir: session.dir(),
+            cwd: session.cwd().to_path_buf(),
+            title: String::new(),
+            path: Vec::new(),
+            unsettled: Vec::new(),
+            reports: Vec::new(),
+            read_only: None,
+            session,
+        }
+    }
+}
+
+/// The model asked for; else the one that the session used last.
+fn choose_model(options: &Options, found: &Found) -> Result<Option<super::ModelInUse>, OpenError> {
+    let used = found.path.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::Setting(setting) => setting.model.clone(),
+        EntryBody::Answer(answer) if !answer.model.is_empty() => Some(answer.model.clone()),
+        _ => None,
+    });
+    let fallback = || options.fallback.as_ref().and_then(|name| options.models.find(name).ok());
+    match (&options.model, used) {
+        (Some(name), _) => options.models.find(name).map(Some).map_err(OpenError::Model),
+        (None, Some(name)) => Ok(options.models.find(&name).ok().or_else(fallback)),
+        (None, None) => Ok(fallback()),
+    }
+}
+
+fn first_status(options: &Options, found: &Found) -> Status {
+    Status {
+        session: found.id.clone(),
+        title: found.title.clone(),
+        cwd: found.cwd.clone(),
+        branch: None,
+        model: String::new(),
+        scripted: false,
+        rehearsal: options.rehearsal,
+        mode: Mode::default(),
+        profile: crate::sandbox::Profile::default().evidence().to_owned(),
+        trusted: options.trusted,
+        read_only: found.read_only.clone(),
+        phase: crate::api::board::Phase::Idle,
+        turn_began: None,
+        context: crate::api::board::Context::default(),
+        usage: Usage::default(),
+        cost: None,
+        pending: Vec::new(),
+    }
+}
+
+impl Owner {
+    /// Settles, once, what a crash left: calls as interrupted, from what is durable; the turn as interrupted.
+    fn recover(&mut self, unsettled: Vec<CallStart>) {
+        for start in unsettled {
+            let told = durable(&start);
+            let (_, effects) = call::step(Call::found(told), call::Event::Recover);
+            for effect in effects {
+                if let Effect::CommitSettle(settle) = effect {
+                    self.commit(EntryBody::CallSettle(settled(&start.call, settle, start.spool.clone())));
+                }
+            }
+        }
+        let open = self.shared.read().path.iter().rev().find_map(opens_turn).unwrap_or(false);
+        if open {
+            let why = Some("the program ended while the turn ran".to_owned());
+            self.commit(EntryBody::TurnEnd(TurnEnd { status: TurnStatus::Interrupted, why }));
+        }
+    }
+}
+
+/// Whether a turn is open after this entry; none where the entry does not say.
+fn opens_turn(entry: &Arc<Entry>) -> Option<bool> {
+    match &entry.body {
+        EntryBody::TurnEnd(_) => Some(false),
+        EntryBody::User(_) | EntryBody::Answer(_) => Some(true),
+        EntryBody::CallStart(start) if start.wire_id == PERSON_SHOWN || start.wire_id == PERSON_HIDDEN => {
+            None
+        }
+        EntryBody::CallStart(_) => Some(true),
+        EntryBody::CallSettle(_)
+        | EntryBody::Notice(_)
+        | EntryBody::Compaction(_)
+        | EntryBody::Setting(_)
+        | EntryBody::Unknown(_) => None,
+    }
+}
+
+/// What is durable of a call that was cut: the newest part of its spool.
+fn durable(start: &CallStart) -> Told<Usage> {
+    let mut told = Told::nothing();
+    let Some(path) = &start.spool else { return told };
+    let Ok(mut file) = std::fs::File::open(path) else { return told };
+    let size = file.metadata().map(|m| m.len()).unwrap_or(0);
+    let mut bytes = Vec::new();
+    use std::io::{Read, Seek, SeekFrom};
+    let from = size.saturating_sub(RECOVERED_TAIL);
+    if file.seek(SeekFrom::Start(from)).is_ok() && file.read_to_end(&mut bytes).is_ok() {
+        told.tail = String::from_utf8_lossy(&bytes).into_owned();
+        told.bytes = size;
+    }
+    told
+}

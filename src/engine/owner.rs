@@ -1,0 +1,318 @@
+//! The owner loop of a session: it alone changes the session. Everything that happens reaches it as a
+//! command, a stream event or a word of a task; each is handled to its end before the next.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::api::access::{Approval, Mode, Wish};
+use crate::api::board::{Context, Pending, Phase as Shown};
+use crate::api::command::Command;
+use crate::api::event::{Event, Reply};
+use crate::api::message::{Image, Thinking, Usage};
+use crate::base::{CallId, EntryId, Millis, SessionId};
+use crate::law::access::rule::Rules;
+use crate::law::turn::{self, Phase, Turn};
+use crate::link::Shared;
+use crate::provider::Control;
+use crate::tool::{Tool, ToolEnd};
+use crate::workspace::git::GitState;
+use crate::workspace::instructions::Instructions;
+
+use super::calls::Calls;
+use super::options::{ModelInUse, Options};
+use super::stream::Stream;
+
+/// Words of tasks that may wait for the owner.
+pub(super) const WORDS_MAX: usize = 256;
+/// How long a journal that could not be written rests before the next try.
+const REST: Duration = Duration::from_secs(2);
+
+/// What a task tells the owner.
+pub enum Word {
+    /// What a call wants, or what is wrong with its input.
+    Wished(CallId, Result<Wish, String>),
+    /// A call came to its end.
+    CallEnded(CallId, ToolEnd),
+    /// A call's task is gone without an end.
+    CallLost(CallId),
+    /// A query was answered.
+    Replied(u64, Reply),
+    /// The git state of the directory.
+    Git(Option<GitState>),
+    /// Nothing to do.
+    Nothing,
+}
+
+/// A message of the person on its way.
+pub(super) struct Outgoing {
+    pub text: String,
+    pub images: Vec<Image>,
+}
+
+/// What fills the window, and what was spent.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    /// The provider's count with the newest answer.
+    pub counted: Option<u64>,
+    /// Bytes that came after that count.
+    pub bytes_since: u64,
+    /// Bytes of instructions and tools, counted while no provider has counted.
+    pub fixed_bytes: u64,
+    /// Tokens spent.
+    pub usage: Usage,
+    /// Dollars spent.
+    pub cost: f64,
+    /// Whether every answer's price was known.
+    pub cost_known: bool,
+}
+
+/// A session and all that it owns.
+pub struct Owner {
+    pub(super) options: Arc<Options>,
+    pub(super) cwd: std::path::PathBuf,
+    pub(super) shared: Shared,
+    pub(super) events: mpsc::Sender<Event>,
+    pub(super) unsent: VecDeque<Event>,
+    pub(super) words: mpsc::Sender<Word>,
+    pub(super) session_id: SessionId,
+    pub(super) session_dir: std::path::PathBuf,
+    pub(super) store: crate::store::Session,
+    pub(super) head: Option<EntryId>,
+    pub(super) unwritten: Vec<crate::api::entry::Entry>,
+    pub(super) disk_failed: bool,
+    pub(super) turn: Turn,
+    pub(super) turn_began: Option<Millis>,
+    pub(super) messages: BTreeMap<u64, Outgoing>,
+    pub(super) next_message: u64,
+    pub(super) stream: Option<Stream>,
+    pub(super) control: Control,
+    pub(super) retrying: Option<Shown>,
+    pub(super) pause: Option<Instant>,
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) calls: Calls,
+    pub(super) approvals: Vec<Approval>,
+    pub(super) rules: Rules,
+    pub(super) model: Option<ModelInUse>,
+    pub(super) mode: Mode,
+    pub(super) thinking: Thinking,
+    pub(super) title: String,
+    pub(super) git: Option<GitState>,
+    pub(super) trusted: Option<bool>,
+    pub(super) system: String,
+    pub(super) instructions: Instructions,
+    pub(super) meter: Meter,
+    pub(super) read_only: Option<String>,
+    pub(super) fail_why: Option<String>,
+    pub(super) backstop: Option<Instant>,
+    pub(super) closing: bool,
+}
+
+impl Owner {
+    /// Runs until the session is closed.
+    pub(super) async fn run(
+        mut self,
+        mut commands: mpsc::Receiver<Command>,
+        mut words: mpsc::Receiver<Word>,
+    ) {
+        self.publish_status();
+        while !self.done() {
+            let deadline = self.deadline();
+            tokio::select! {
+                command = commands.recv() => match command {
+                    Some(Command::Close) | None => self.close(),
+                    Some(command) => self.on_command(command),
+                },
+                Some(word) = words.recv() => self.on_word(word),
+                event = Stream::next(&mut self.stream) => self.on_stream(event),
+                () = Self::at(deadline) => self.on_deadline(),
+            }
+        }
+        self.flush();
+        // Closed, and its lease given back, before the word goes out.
+        drop(self.store);
+        // A front end that is gone needs no word.
+        let _ = self.events.send(Event::Closed).await;
+        self.shared.change(|_| ());
+    }
+
+    async fn at(deadline: Option<Instant>) {
+        match deadline {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let rest = self.disk_failed.then(|| Instant::now() + REST);
+        [self.pause, self.backstop, rest].into_iter().flatten().min()
+    }
+
+    fn on_deadline(&mut self) {
+        let now = Instant::now();
+        if self.pause.is_some_and(|at| at <= now) {
+            self.pause = None;
+            self.retrying = None;
+            self.turn_event(turn::Event::TryNow);
+        }
+        if self.backstop.is_some_and(|at| at <= now) {
+            self.backstop = None;
+            self.give_up_calls();
+        }
+        if self.disk_failed && self.flush() {
+            self.settle_again();
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.closing && self.turn.phase() == Phase::Idle && self.stream.is_none() && self.calls.is_empty()
+    }
+
+    /// Ends the turn, and the commands that the person ran beside it.
+    fn interrupt(&mut self) {
+        self.turn_event(turn::Event::Interrupt);
+        if self.turn.phase() == Phase::Idle && !self.calls.is_empty() {
+            self.cancel_all();
+        }
+    }
+
+    fn close(&mut self) {
+        self.closing = true;
+        self.interrupt();
+        self.cancel_all();
+        if self.disk_failed {
+            self.abandon_calls();
+        }
+    }
+
+    fn on_word(&mut self, word: Word) {
+        match word {
+            Word::Wished(call, wish) => self.on_wish(&call, wish),
+            Word::CallEnded(call, end) => self.on_call_ended(&call, end),
+            Word::CallLost(call) => self.on_call_lost(&call),
+            Word::Replied(number, reply) => self.event(Event::Answered { number, reply }),
+            Word::Git(git) => {
+                self.git = git;
+                self.publish_status();
+            }
+            Word::Nothing => {}
+        }
+    }
+
+    fn on_command(&mut self, command: Command) {
+        if let Some(holder) = &self.read_only
+            && !matches!(command, Command::Ask { .. } | Command::Interrupt)
+        {
+            let text = format!("This view is read-only: {holder} has the session open. Close it there first.");
+            self.say(crate::api::entry::Level::Warning, text);
+            if let Command::Send { text, images, .. } = command {
+                self.event(Event::TakenBack { text, images });
+            }
+            return;
+        }
+        match command {
+            Command::Send { text, images, after_turn } => self.send(text, images, after_turn),
+            Command::TakeBack { id } => self.turn_event(turn::Event::TakeBack { id }),
+            Command::Interrupt => self.interrupt(),
+            Command::Decide { call, decision } => self.decide(&call, decision),
+            Command::Retry => self.retry(),
+            Command::SetMode(mode) => self.set_mode(mode),
+            Command::SetModel(name) => self.set_model(&name),
+            Command::SetThinking(thinking) => {
+                self.thinking = thinking;
+                self.publish_status();
+            }
+            Command::Compact => self.turn_event(turn::Event::CompactAsked),
+            Command::Rename(title) => self.rename(title),
+            Command::Rewind { to } => self.rewind(to),
+            Command::Shell { command, hidden } => self.run_shell(command, hidden),
+            Command::Trust(trust) => self.trust(trust),
+            Command::Ask { number, query } => self.ask_query(number, query),
+            Command::Close => self.close(),
+        }
+    }
+
+    fn send(&mut self, text: String, images: Vec<Image>, after_turn: bool) {
+        if self.model.is_none() {
+            let text_back = text;
+            self.say(
+                crate::api::entry::Level::Warning,
+                "No model is chosen yet. Choose one with /model; the message is back in the composer.".into(),
+            );
+            self.event(Event::TakenBack { text: text_back, images });
+            return;
+        }
+        self.next_message += 1;
+        let id = self.next_message;
+        self.messages.insert(id, Outgoing { text, images });
+        self.turn_event(turn::Event::Send { id, after_turn });
+    }
+
+    fn retry(&mut self) {
+        if self.pause.take().is_some() {
+            self.retrying = None;
+            self.turn_event(turn::Event::TryNow);
+        } else if self.stream.is_some() {
+            self.control.retry_now.notify_waiters();
+        } else {
+            self.turn_event(turn::Event::TryNow);
+        }
+    }
+
+    /// Shows the title and status lines as they are now.
+    pub(super) fn publish_status(&mut self) {
+        let phase = self.shown_phase();
+        let pending: Vec<Pending> = self
+            .turn
+            .waiting()
+            .map(|(id, after_turn)| Pending {
+                id,
+                text: self.messages.get(&id).map(|m| m.text.clone()).unwrap_or_default(),
+                after_turn,
+            })
+            .collect();
+        let context =
+            Context { used: self.used(), window: self.model.as_ref().and_then(|m| m.card.window) };
+        let (model, scripted) =
+            self.model.as_ref().map(|m| (m.id.clone(), m.scripted)).unwrap_or_default();
+        let approvals =
+            (*self.shared.read().approvals != self.approvals).then(|| Arc::new(self.approvals.clone()));
+        self.shared.change(|record| {
+            let status = Arc::make_mut(&mut record.status);
+            status.title.clone_from(&self.title);
+            status.branch = self.git.as_ref().map(GitState::word);
+            status.model = model;
+            status.scripted = scripted;
+            status.mode = self.mode;
+            status.trusted = self.trusted;
+            status.read_only.clone_from(&self.read_only);
+            status.phase = phase;
+            status.turn_began = self.turn_began;
+            status.context = context;
+            status.usage = self.meter.usage;
+            status.cost = self.meter.cost_known.then_some(self.meter.cost);
+            status.pending = pending;
+            if let Some(approvals) = approvals {
+                record.approvals = approvals;
+            }
+        });
+    }
+
+    fn shown_phase(&self) -> Shown {
+        match self.turn.phase() {
+            Phase::Idle if !self.calls.is_empty() => Shown::Calling,
+            Phase::Idle => Shown::Idle,
+            Phase::Asking | Phase::Pausing => match (&self.retrying, &self.stream) {
+                (Some(retrying), _) => retrying.clone(),
+                (None, Some(stream)) if stream.began() => Shown::Streaming,
+                (None, _) => Shown::Waiting,
+            },
+            Phase::Calling { .. } => Shown::Calling,
+            Phase::Compacting { .. } => Shown::Compacting,
+            Phase::Stopping { .. } => Shown::Stopping,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Queries are answered beside the loop: none of them holds it up.
+
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use crate::api::command::Query;
+use crate::api::entry::EntryBody;
+use crate::api::event::{ContextPart, Reply, ServerInfo};
+use crate::law::window;
+use crate::provider::probe;
+use crate::store::{self, Dirs};
+use crate::workspace::files;
+
+use super::owner::{Owner, Word};
+use super::spawn;
+
+/// Most files that are offered for `@`.
+const FILES_MAX: usize = 50_000;
+/// Most bytes of an artifact in one reply.
+const PIECE_MAX: u64 = 1 << 20;
+/// Sessions whose prompts are remembered.
+const PROMPT_SESSIONS: usize = 20;
+/// Prompts that are remembered.
+const PROMPTS_MAX: usize = 500;
+
+impl Owner {
+    pub(super) fn ask_query(&mut self, number: u64, query: Query) {
+        let (cwd, dirs) = (self.cwd.clone(), self.options.dirs.clone());
+        let models = self.options.models.clone();
+        let work: Box<dyn FnOnce() -> Reply + Send> = match query {
+            Query::Files => Box::new(move || Reply::Files(list_files(&cwd))),
+            Query::Sessions { all } => {
+                Box::new(move || Reply::Sessions(store::list(&dirs, (!all).then_some(cwd.as_path()))))
+            }
+            Query::Models => Box::new(move || Reply::Models(models.list())),
+            Query::Artifact { path, offset, limit } => {
+                let dir = self.session_dir.clone();
+                Box::new(move || piece(&dir, &path, offset, limit))
+            }
+            Query::Context => {
+                let parts = self.context_parts();
+                Box::new(move || Reply::Context(parts))
+            }
+            Query::Servers => {
+                spawn::telling(self.words.clone(), async move {
+                    let found = probe::probe(&probe::USUAL).await;
+                    Word::Replied(number, Reply::Servers(found.into_iter().map(server).collect()))
+                });
+                return;
+            }
+            Query::Commands => {
+                let commands = self.options.commands.clone();
+                Box::new(move || Reply::Commands(commands))
+            }
+            Query::Prompts => Box::new(move || Reply::Prompts(prompts(&dirs, &cwd))),
+            Query::Export(path) => {
+                let to = cwd.join(path);
+                let id = self.session_id.clone();
+                Box::new(move || export(&dirs, &id, &to))
+            }
+            Query::StoreKey { provider, key } => Box::new(move || match models.store_key(&provider, &key.0) {
+                Ok(place) => Reply::Done(place),
+                Err(why) => Reply::Failed(why),
+            }),
+        };
+        spawn::blocking(
+            self.words.clone(),
+            move || Word::Replied(number, work()),
+            move || Word::Replied(number, Reply::Failed("The query failed inside Windlass.".into())),
+        );
+    }
+
+    fn context_parts(&self) -> Vec<ContextPart> {
+        let mut parts = Vec::new();
+        let mut part = |name: &str, bytes: u64, note: String| {
+            parts.push(ContextPart { name: name.into(), tokens: window::estimate(bytes), note });
+        };
+        part("instructions", crate::workspace::prompt::SYSTEM.len() as u64, "of Windlass".into());
+        for own in &self.instructions.parts {
+            let name = own.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            part(&name, own.text.len() as u64, own.path.display().to_string());
+        }
+        let specs = super::ask::specs(&self.tools);
+        let bytes: usize =
+            specs.iter().map(|s| s.name.len() + s.description.len() + s.schema.to_string().len()).sum();
+        part("tools", bytes as u64, format!("{} tools", specs.len()));
+        let (mut user, mut answers, mut results, mut summary) = ((0, 0), (0, 0), (0, 0), 0u64);
+        for entry in &self.shared.read().path {
+            match &entry.body {
+                EntryBody::User(m) => user = (user.0 + m.text.len() as u64, user.1 + 1),
+                EntryBody::Answer(a) => answers = (answers.0 + super::ask::answer_bytes(a), answers.1 + 1),
+                EntryBody::CallSettle(s) => results = (results.0 + s.output.len() as u64, results.1 + 1),
+                EntryBody::Compaction(c) => {
+                    (user, answers, results) = ((0, 0), (0, 0), (0, 0));
+                    summary = c.summary.len() as u64;
+                }
+                EntryBody::CallStart(_)
+                | EntryBody::Notice(_)
+                | EntryBody::TurnEnd(_)
+                | EntryBody::Setting(_)
+                | EntryBody::Unknown(_) => {}
+            }
+        }
+        if summary > 0 {
+            part("summary", summary, "of older entries".into());
+        }
+        part("messages", user.0, format!("{} of yours", user.1));
+        part("answers", answers.0, format!("{}", answers.1));
+        part("results", results.0, format!("of {} calls", results.1));
+        parts
+    }
+}
+
+/// A server that answered, for the screen.
+fn server(found: probe::Found) -> ServerInfo {
+    ServerInfo { kind: found.endpoint.name, base_url: found.endpoint.base_url, models: found.models }
+}
+
+fn list_files(cwd: &Path) -> Vec<String> {
+    files::list(cwd, FILES_MAX, &AtomicBool::new(false)).paths
+}
+
+/// A piece of a file that lies in the session's own directory.
+fn piece(dir: &Path, path: &Path, offset: u64, limit: u64) -> Reply {
+    let inside = path.canonicalize().ok().zip(dir.canonicalize().ok()).filter(|(p, d)| p.starts_with(d));
+    let Some((path, _)) = inside else {
+        return Reply::Failed(format!("{} is no artifact of this session, or it is gone.", path.display()));
+    };
+    let read = || -> std::io::Result<(Vec<u8>, u64)> {
+        let mut file = std::fs::File::open(&path)?;
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.take(limit.min(PIECE_MAX)).read_to_end(&mut bytes)?;
+        Ok((bytes, size))
+    };
+    match read() {
+        Ok((bytes, size)) => Reply::Artifact { text: String::from_utf8_lossy(&bytes).into_owned(), size },
+        Err(error) => Reply::Failed(format!("{} could not be read: {error}", path.display())),
+    }
+}
+
+/// The person's earlier prompts in this directory, newest first, each once.
+fn prompts(dirs: &Dirs, cwd: &Path) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for info in store::list(dirs, Some(cwd)).into_iter().take(PROMPT_SESSIONS) {
+        let Ok(opened) = store::view(dirs, &info.id) else { continue };
+        for entry in opened.tree.entries.iter().rev() {
+            if let EntryBody::User(message) = &entry.body
+                && found.len() < PROMPTS_MAX
+                && seen.insert(message.text.clone())
+            {
+                found.push(message.text.clone());
+            }
+        }
+    }
+    found
+}
+
+fn export(dirs: &Dirs, id: &crate::base::SessionId, to: &Path) -> Reply {
+    let opened = match store::view(dirs, id) {
+        Ok(opened) => opened,
+        Err(error) => return Reply::Failed(crate::base::chain(&error)),
+    };
+    // A file of the person's is never overwritten.
+    let written = std::fs::File::create_new(to)
+        .and_then(|mut file| file.write_all(store::markdown(&opened).as_bytes()));
+    match written {
+        Ok(()) => Reply::Done(to.display().to_string()),
+        Err(error) => {
+            Reply::Failed(format!("{} could not be written: {error}. Choose another name.", to.display()))
+        }
+    }
+}

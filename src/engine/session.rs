@@ -1,0 +1,77 @@
+//! What a person changes of the session itself: its model, its name, its head.
+
+use crate::api::entry::{EntryBody, Level, Setting};
+use crate::base::EntryId;
+use crate::law::turn::Phase;
+
+use super::owner::Owner;
+
+impl Owner {
+    pub(super) fn set_model(&mut self, name: &str) {
+        match self.options.models.find(name) {
+            Ok(model) => {
+                let id = model.id.clone();
+                let changed = self.model.as_ref().is_none_or(|m| m.id != id);
+                self.model = Some(model);
+                // Another model counts in other tokens: what it reads is estimated until it has counted.
+                if changed && self.head.is_some() {
+                    self.commit(EntryBody::Setting(Setting { model: Some(id), mode: None }));
+                }
+            }
+            Err(why) => self.say(Level::Error, why),
+        }
+        self.publish_status();
+    }
+
+    pub(super) fn rename(&mut self, title: String) {
+        match self.store.rename(&title) {
+            Ok(()) => self.title = self.store.title().to_owned(),
+            Err(error) => {
+                let why = crate::base::chain(&error);
+                self.say(Level::Error, format!("The session could not be renamed: {why}"));
+            }
+        }
+        self.publish_status();
+    }
+
+    /// Moves the head to an earlier entry of the branch.
+    pub(super) fn rewind(&mut self, to: Option<EntryId>) {
+        if self.turn.phase() != Phase::Idle || !self.flush() {
+            return self.say(Level::Warning, "A turn runs: interrupt it first, then rewind.".into());
+        }
+        let mut path = self.shared.read().path.clone();
+        match &to {
+            None => path.clear(),
+            Some(id) => match path.iter().position(|e| &e.id == id) {
+                Some(at) => path.truncate(at + 1),
+                None => {
+                    return self.say(Level::Error, format!("There is no entry {id} on this branch."));
+                }
+            },
+        }
+        if let Err(error) = self.store.move_head(to.as_ref()) {
+            let why = crate::base::chain(&error);
+            return self.say(Level::Error, format!("The session could not be rewound: {why}"));
+        }
+        self.head = to;
+        self.recount(&path);
+        self.shared.change(|record| {
+            record.path = path;
+            record.epoch += 1;
+            record.live.parts.clear();
+        });
+        self.publish_status();
+    }
+
+    /// Counts the window anew from a branch. What was spent stays spent.
+    fn recount(&mut self, path: &[std::sync::Arc<crate::api::entry::Entry>]) {
+        let spent = std::mem::take(&mut self.meter);
+        for entry in path {
+            self.count(&entry.body);
+        }
+        self.meter.usage = spent.usage;
+        self.meter.cost = spent.cost;
+        self.meter.cost_known = spent.cost_known;
+        self.meter.fixed_bytes = spent.fixed_bytes;
+    }
+}

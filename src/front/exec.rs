@@ -1,0 +1,210 @@
+//! `windlass exec`: one prompt without a screen. A last line and an exit code always; a slow reader
+//! loses nothing, for each line is written whole before the next is read off the record.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
+
+use crate::api::access::Decision;
+use crate::api::command::Command;
+use crate::api::entry::TurnStatus;
+use crate::api::event::Event;
+use crate::link::Front;
+
+use super::exec_events::{self, Reader};
+
+/// The turn ended well.
+pub const EXIT_DONE: u8 = 0;
+/// The turn failed.
+pub const EXIT_FAILED: u8 = 1;
+/// An approval was needed that nobody could give.
+pub const EXIT_APPROVAL: u8 = 4;
+/// It was interrupted.
+pub const EXIT_INTERRUPTED: u8 = 130;
+
+/// What is run.
+pub struct ExecOptions {
+    /// The prompt.
+    pub prompt: String,
+    /// One JSON object a line; else text on standard output and a line for each call on standard error.
+    pub json: bool,
+    /// Woken when the record changed.
+    pub woken: Arc<Notify>,
+}
+
+struct Run<'a> {
+    front: Front,
+    json: bool,
+    out: &'a mut dyn Write,
+    errors: &'a mut dyn Write,
+    reader: Reader,
+    broken: bool,
+    asked: bool,
+    interrupted: bool,
+}
+
+/// Runs the prompt to the end of its turn; the exit code.
+pub async fn exec(
+    front: Front,
+    options: ExecOptions,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> u8 {
+    let reader = Reader::after(&front.shared.read());
+    let mut run = Run {
+        front,
+        json: options.json,
+        out,
+        errors,
+        reader,
+        broken: false,
+        asked: false,
+        interrupted: false,
+    };
+    let status = run.front.shared.read().status.clone();
+    run.emit(&json!({
+        "type": "session.started", "id": status.session, "cwd": exec_events::path_json(&status.cwd),
+        "model": status.model,
+    }));
+    let prompt = Command::Send { text: options.prompt, images: Vec::new(), after_turn: false };
+    run.command(prompt).await;
+    let mut ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
+        .map(|kind| signal(kind).ok());
+    while !run.pump().await {
+        tokio::select! {
+            () = options.woken.notified() => {}
+            () = any(&mut ends) => run.interrupt().await,
+        }
+    }
+    run.close(&options.woken).await
+}
+
+/// Waits for any of the signals.
+async fn any(signals: &mut [Option<Signal>; 3]) {
+    let [a, b, c] = signals;
+    tokio::select! {
+        () = one(a) => {}
+        () = one(b) => {}
+        () = one(c) => {}
+    }
+}
+
+async fn one(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+impl Run<'_> {
+    async fn command(&mut self, command: Command) {
+        // The owner loop outlives its front end; if it is gone, `Closed` says so.
+        let _ = self.front.commands.send(command).await;
+    }
+
+    async fn interrupt(&mut self) {
+        self.interrupted = true;
+        self.command(Command::Interrupt).await;
+    }
+
+    /// Writes what is new; whether the turn is over.
+    async fn pump(&mut self) -> bool {
+        let mut closed = self.events();
+        let (events, approvals, busy) = {
+            let record = self.front.shared.read();
+            let approvals = record.approvals.clone();
+            (self.reader.read(&record), approvals, record.status.phase.busy())
+        };
+        for event in &events {
+            self.emit(event);
+        }
+        for approval in approvals.iter() {
+            self.asked = true;
+            self.emit(&json!({
+                "type": "approval", "id": approval.call, "tool": approval.tool, "decision": "refused",
+            }));
+            self.command(Command::Decide { call: approval.call.clone(), decision: Decision::Nobody }).await;
+        }
+        if self.broken && !self.interrupted {
+            self.interrupt().await;
+        }
+        closed |= self.reader.turn.is_some() && !busy;
+        closed
+    }
+
+    fn events(&mut self) -> bool {
+        let mut over = false;
+        while let Ok(event) = self.front.events.try_recv() {
+            // A message that came back will not be answered: nothing is left to wait for.
+            over |= matches!(event, Event::TakenBack { .. } | Event::Closed);
+            if let Some(event) = exec_events::said(&event) {
+                self.emit(&event);
+            }
+        }
+        over
+    }
+
+    async fn close(mut self, woken: &Notify) -> u8 {
+        self.command(Command::Close).await;
+        loop {
+            match self.front.events.recv().await {
+                Some(Event::Closed) | None => break,
+                Some(event) => {
+                    if let Some(event) = exec_events::said(&event) {
+                        self.emit(&event);
+                    }
+                }
+            }
+        }
+        woken.notify_one();
+        let (events, status) = {
+            let record = self.front.shared.read();
+            (self.reader.read(&record), record.status.clone())
+        };
+        for event in &events {
+            self.emit(event);
+        }
+        self.emit(&exec_events::usage_event(&status.usage, status.cost));
+        let turn = self.reader.turn.unwrap_or(TurnStatus::Failed);
+        let exit = match turn {
+            _ if self.interrupted => EXIT_INTERRUPTED,
+            TurnStatus::Interrupted => EXIT_INTERRUPTED,
+            TurnStatus::Failed => EXIT_FAILED,
+            TurnStatus::Done if self.asked => EXIT_APPROVAL,
+            TurnStatus::Done => EXIT_DONE,
+        };
+        self.emit(&json!({"type": "session.ended", "status": turn.word(), "exit": exit}));
+        exit
+    }
+
+    fn emit(&mut self, event: &Value) {
+        let written = if self.json {
+            writeln!(self.out, "{event}").and_then(|()| self.out.flush())
+        } else {
+            self.plain(event)
+        };
+        self.broken |= written.is_err();
+    }
+
+    fn plain(&mut self, event: &Value) -> std::io::Result<()> {
+        let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
+        let text = event.get("text").and_then(Value::as_str).unwrap_or_default();
+        if kind == "text.delta" {
+            self.out.write_all(text.as_bytes())?;
+            return self.out.flush();
+        }
+        if kind == "message" && event.get("role").and_then(Value::as_str) == Some("assistant") && !text.is_empty() {
+            return writeln!(self.out);
+        }
+        if let Some(line) = exec_events::line(event) {
+            // What is said beside the answer may be closed without harm.
+            let _ = writeln!(self.errors, "{line}");
+        }
+        Ok(())
+    }
+}

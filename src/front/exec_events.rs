@@ -1,0 +1,195 @@
+//! The events of `exec --json` (`contracts`): one object a line, read off the record as it changes.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use crate::api::board::{Live, PartKind, Record};
+use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
+use crate::api::event::Event;
+use crate::api::message::{Answer, Body, Usage};
+
+/// How far the record was read.
+#[derive(Debug, Default)]
+pub struct Reader {
+    position: usize,
+    epoch: u64,
+    number: u64,
+    text: usize,
+    thinking: usize,
+    /// The status of the last turn that ended.
+    pub turn: Option<crate::api::entry::TurnStatus>,
+    /// Why it failed.
+    pub why: Option<String>,
+}
+
+impl Reader {
+    /// A reader that begins after what the record holds now.
+    pub fn after(record: &Record) -> Self {
+        Self { position: record.path.len(), epoch: record.epoch, ..Self::default() }
+    }
+
+    /// What is new, in order.
+    pub fn read(&mut self, record: &Record) -> Vec<Value> {
+        let mut out = Vec::new();
+        if record.epoch != self.epoch {
+            self.epoch = record.epoch;
+            self.position = self.position.min(record.path.len());
+        }
+        while let Some(entry) = record.path.get(self.position) {
+            self.position += 1;
+            self.entry(entry, &mut out);
+        }
+        self.live(&record.live, &mut out);
+        out
+    }
+
+    fn live(&mut self, live: &Live, out: &mut Vec<Value>) {
+        if live.number != self.number {
+            (self.number, self.text, self.thinking) = (live.number, 0, 0);
+        }
+        let new = suffix(live, &PartKind::Thinking, self.thinking);
+        delta("thinking.delta", &new, &mut self.thinking, out);
+        let new = suffix(live, &PartKind::Text, self.text);
+        delta("text.delta", &new, &mut self.text, out);
+    }
+
+    fn entry(&mut self, entry: &Entry, out: &mut Vec<Value>) {
+        match &entry.body {
+            EntryBody::User(m) => out.push(json!({"type": "message", "role": "user", "text": m.text})),
+            EntryBody::Answer(answer) => self.answer(answer, out),
+            EntryBody::CallStart(start) => out.push(json!({
+                "type": "call.started", "id": start.call, "tool": start.tool, "input": start.input,
+            })),
+            EntryBody::CallSettle(settle) => out.push(settled(settle)),
+            EntryBody::Notice(Notice { level, text }) => {
+                out.push(json!({"type": "notice", "level": level, "text": text}));
+            }
+            EntryBody::Compaction(c) => out.push(json!({
+                "type": "notice", "level": "info",
+                "text": format!("older entries were summarised: {} tokens became {}", c.tokens_before, c.tokens_after),
+            })),
+            EntryBody::TurnEnd(end) => {
+                self.turn = Some(end.status);
+                self.why.clone_from(&end.why);
+                if let Some(why) = &end.why {
+                    out.push(json!({"type": "notice", "level": "error", "text": why}));
+                }
+                out.push(json!({"type": "turn.ended", "status": end.status.word()}));
+            }
+            EntryBody::Setting(_) | EntryBody::Unknown(_) => {}
+        }
+    }
+
+    fn answer(&mut self, answer: &Answer, out: &mut Vec<Value>) {
+        let mut thinking = String::new();
+        let mut text = String::new();
+        for block in &answer.blocks {
+            match &block.body {
+                Body::Text(more) => text.push_str(more),
+                Body::Thinking(more) => thinking.push_str(more),
+                Body::Call { .. } | Body::Unknown => {}
+            }
+        }
+        let rest = thinking.get(self.thinking..).unwrap_or_default();
+        delta("thinking.delta", rest, &mut self.thinking, out);
+        let rest = text.get(self.text..).unwrap_or_default();
+        delta("text.delta", rest, &mut self.text, out);
+        out.push(json!({"type": "message", "role": "assistant", "text": answer.text()}));
+        (self.text, self.thinking) = (0, 0);
+    }
+}
+
+fn delta(kind: &str, new: &str, sent: &mut usize, out: &mut Vec<Value>) {
+    if !new.is_empty() {
+        out.push(json!({"type": kind, "text": new}));
+        *sent += new.len();
+    }
+}
+
+/// The text of all parts of a kind, as one, from this byte on.
+fn suffix(live: &Live, kind: &PartKind, mut from: usize) -> String {
+    let mut out = String::new();
+    for part in live.parts.iter().filter(|p| &p.kind == kind) {
+        match part.text.get(from..) {
+            Some(rest) => {
+                out.push_str(rest);
+                from = 0;
+            }
+            None => from -= part.text.len(),
+        }
+    }
+    out
+}
+
+fn settled(settle: &CallSettle) -> Value {
+    let mut event = Map::new();
+    event.insert("type".into(), "call.settled".into());
+    event.insert("id".into(), json!(settle.call));
+    event.insert("status".into(), settle.status.word().into());
+    event.insert("output".into(), settle.output.clone().into());
+    event.insert("kept".into(), settle.kept.into());
+    event.insert("dropped".into(), settle.dropped.into());
+    if let Some(artifact) = &settle.artifact {
+        event.insert("artifact".into(), path_json(artifact));
+    }
+    event.insert("warnings".into(), json!(settle.warnings));
+    if let Some(usage) = &settle.usage {
+        event.insert("usage".into(), json!(usage));
+    }
+    Value::Object(event)
+}
+
+/// A path in JSON: a string, or its bytes where it is not UTF-8.
+pub fn path_json(path: &Path) -> Value {
+    match path.to_str() {
+        Some(text) => text.into(),
+        None => json!({"bytes": STANDARD.encode(path.as_os_str().as_bytes())}),
+    }
+}
+
+/// A `usage` event.
+pub fn usage_event(usage: &Usage, cost: Option<f64>) -> Value {
+    let mut event = json!({
+        "type": "usage", "input": usage.input, "output": usage.output, "cache_read": usage.cache_read,
+        "cache_write": usage.cache_write, "reasoning": usage.reasoning,
+    });
+    if let (Some(cost), Some(object)) = (cost, event.as_object_mut()) {
+        object.insert("cost".into(), cost.into());
+    }
+    event
+}
+
+/// The event for a word of the engine that is no entry.
+pub fn said(event: &Event) -> Option<Value> {
+    match event {
+        Event::Said { level, text } => Some(json!({"type": "notice", "level": level, "text": text})),
+        Event::TakenBack { text, .. } => Some(json!({
+            "type": "notice", "level": "warning", "text": format!("a message was not delivered: {text}"),
+        })),
+        Event::Answered { .. } | Event::Closed => None,
+    }
+}
+
+/// One line for a person, for what is worth one without `--json`.
+pub fn line(event: &Value) -> Option<String> {
+    let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
+    match text("type") {
+        "call.started" => {
+            let input = event.get("input").map(Value::to_string).unwrap_or_default();
+            let mut short: String = input.chars().take(120).collect();
+            if short.len() < input.len() {
+                short.push('…');
+            }
+            Some(format!("· {} {short}", text("tool")))
+        }
+        "call.settled" if text("status") != CallStatus::Ok.word() => {
+            Some(format!("  {}: {}", text("status"), text("output").lines().next().unwrap_or_default()))
+        }
+        "notice" => Some(format!("{}: {}", text("level"), text("text"))),
+        _ => None,
+    }
+}

@@ -1,0 +1,27 @@
+//! The other half of `main`: a session is wired to its front end. Like `main` it names every layer, and
+//! nobody but `main` names it.
+//!
+//! In reading order: `models` (what can be chosen), `ready` (settings and flags to options), `exec`,
+//! `screen`.
+
+pub mod exec;
+pub mod models;
+pub mod ready;
+pub mod screen;
+
+pub use ready::{Misuse, Ready, ready};
+
+/// Threads that drive tasks: network, timers, tools.
+const WORKERS: usize = 2;
+/// Threads for blocking work at once.
+const BLOCKING: usize = 16;
+
+/// The runtime of the engine.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .max_blocking_threads(BLOCKING)
+        .thread_name("engine")
+        .enable_all()
+        .build()
+}

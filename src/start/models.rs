@@ -1,0 +1,82 @@
+//! The models that a session may choose from: the provider table, with the keys that a person stores.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use secrecy::SecretString;
+
+use crate::api::event::ModelInfo;
+use crate::base::chain;
+use crate::config::keys;
+use crate::api::command::Secret;
+use crate::engine::{ModelInUse, Models};
+use crate::provider::table::{Made, Table};
+
+/// The provider table behind a lock: a stored key changes it while sessions read it.
+pub struct TableModels {
+    table: Mutex<Table>,
+    config_dir: PathBuf,
+}
+
+impl TableModels {
+    /// The table, and where keys are stored.
+    pub fn new(table: Table, config_dir: PathBuf) -> Self {
+        Self { table: Mutex::new(table), config_dir }
+    }
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// The first model that can be used now.
+    pub fn first_usable(&self) -> Option<String> {
+        self.table().models().into_iter().next()
+    }
+}
+
+/// A made model as a session holds it.
+pub fn in_use(made: Made) -> ModelInUse {
+    ModelInUse {
+        id: made.model,
+        name: made.name,
+        provider: made.provider,
+        card: made.card,
+        scripted: made.script.is_some(),
+    }
+}
+
+impl Models for TableModels {
+    fn find(&self, name: &str) -> Result<ModelInUse, String> {
+        self.table().make(name).map(in_use).map_err(|error| chain(&error))
+    }
+
+    fn list(&self) -> Vec<ModelInfo> {
+        let table = self.table();
+        let mut all = Vec::new();
+        for endpoint in table.endpoints() {
+            let usable = endpoint.usable();
+            let missing = (!usable).then(|| match &endpoint.key_env {
+                Some(name) => format!("{name} is not set"),
+                None => "it has no key".to_owned(),
+            });
+            for id in table.models_of(&endpoint.name) {
+                let card = table.card(&id);
+                all.push(ModelInfo {
+                    window: card.window,
+                    price: card.price.map(|p| (p.input, p.output)),
+                    id,
+                    usable,
+                    missing: missing.clone(),
+                });
+            }
+        }
+        all.sort_by_key(|model| !model.usable);
+        all
+    }
+
+    fn store_key(&self, provider: &str, key: &str) -> Result<String, String> {
+        keys::store(&self.config_dir, provider, &Secret(key.to_owned()))?;
+        if !self.table().set_key(provider, SecretString::from(key.to_owned())) {
+            return Err(format!("There is no provider {provider}; the key is kept for when there is one."));
+        }
+        Ok(format!("The key of {provider} is kept in {}.", self.config_dir.join("keys.json").display()))
+    }
+}

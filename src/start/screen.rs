@@ -1,0 +1,1 @@
+//! The screen, wired: sessions are opened and left until the person quits.
