@@ -24,6 +24,8 @@ pub mod process;
 pub mod provider;
 /// One file for each confinement profile.
 pub mod sandbox;
+/// The other half of `main`: a session is wired to its front end.
+pub mod start;
 /// Journal, session directory, leases, private files.
 pub mod store;
 /// One file for each tool of the model.
@@ -32,5 +34,3 @@ pub mod tool;
 pub mod ui;
 /// What is known of a working directory: instructions, git state, file lists.
 pub mod workspace;
-/// The other half of `main`: a session is wired to its front end.
-pub mod start;

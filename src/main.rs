@@ -1,18 +1,19 @@
 //! Parses, wires, runs, and gives the exit code. The only file that names every layer.
 
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 
 use windlass::api::event::ServerInfo;
 use windlass::base::chain;
-use windlass::cli::args::{Arguments, Verb};
+use windlass::cli::args::{Arguments, Start, Verb};
 use windlass::cli::{config, doctor, export, out, sessions};
 use windlass::config::{Loaded, Sources, load};
-use windlass::provider::Waits;
 use windlass::provider::probe::{Found, USUAL, probe};
-use windlass::provider::table::{Endpoint, Table};
+use windlass::provider::table::Endpoint;
+use windlass::start::ready::table;
+use windlass::start::{Misuse, Ready, exec, ready};
 use windlass::store::Dirs;
 use windlass::ui::theme;
 
@@ -45,31 +46,36 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
             let (_, problems) = table(&loaded);
             config::run(*action, &loaded, dirs.config(), &[problems, screen_problems(&loaded)].concat())
         }
-        Some(Verb::Exec { .. } | Verb::Resume { .. } | Verb::Completions { .. }) | None => {
+        Some(Verb::Exec { start, json, prompt }) => match opened(dirs, start) {
+            Ok(ready) => exec::run(ready, prompt, *json),
+            Err(misuse) => exec::refuse(&misuse.0),
+        },
+        Some(Verb::Resume { .. } | Verb::Completions { .. }) | None => {
             eprintln!("windlass: this build has no engine");
             1
         }
     }
 }
 
+/// The options of a session, by the settings of its directory.
+fn opened(dirs: &Dirs, start: &Start) -> Result<Ready, Misuse> {
+    ready(&loaded_for(dirs, start.cwd.as_deref()), dirs, start)
+}
+
 /// The settings as they hold in the current directory.
 fn loaded(dirs: &Dirs) -> Loaded {
+    loaded_for(dirs, None)
+}
+
+/// The settings as they hold in the directory, else in the current one.
+fn loaded_for(dirs: &Dirs, cwd: Option<&Path>) -> Loaded {
     let sources = Sources {
         config_dir: dirs.config().into(),
         state_dir: dirs.state().into(),
-        cwd: std::env::current_dir().ok(),
+        cwd: cwd.map(Into::into).or_else(|| std::env::current_dir().ok()),
         ..Sources::default()
     };
     load(&sources.with_process_environment())
-}
-
-/// The table of providers, and what is wrong with the settings of it.
-fn table(loaded: &Loaded) -> (Table, Vec<String>) {
-    let settings = &loaded.settings;
-    let waits = Waits { idle: Duration::from_millis(settings.idle_timeout_ms), ..Waits::default() };
-    let env = |name: &str| std::env::var(name).ok();
-    let (table, faults) = Table::new(&loaded.providers(), settings.models.clone(), &env, waits);
-    (table, faults.iter().map(|fault| chain(fault)).collect())
 }
 
 /// What is wrong in the user's themes.

@@ -18,8 +18,7 @@ impl Owner {
         let scratch = [self.session_dir.clone()];
         let guarded = [self.options.dirs.config().to_path_buf()];
         let home = std::env::home_dir();
-        let place =
-            Place { cwd: &self.cwd, scratch: &scratch, guarded: &guarded, home: home.as_deref() };
+        let place = Place { cwd: &self.cwd, scratch: &scratch, guarded: &guarded, home: home.as_deref() };
         let want = Want {
             tool: &wish.tool,
             class: wish.class,
@@ -80,7 +79,8 @@ impl Owner {
             }
             Decision::Nobody => {
                 let why = &approval.why;
-                let words = format!("{why}, and nobody is there to say yes; a rule or another mode can allow it");
+                let words =
+                    format!("{why}, and nobody is there to say yes; a rule or another mode can allow it");
                 self.refuse(call, &words);
             }
         }
@@ -94,10 +94,8 @@ impl Owner {
                 Ok(rule) => self.rules.allow.push(rule),
                 Err(why) => self.say(Level::Warning, format!("The rule {text} was not taken: {why}")),
             },
-            None => self.say(
-                Level::Info,
-                "This call cannot be said by a rule, so it was allowed once.".to_owned(),
-            ),
+            None => self
+                .say(Level::Info, "This call cannot be said by a rule, so it was allowed once.".to_owned()),
         }
         self.judge_again();
     }

@@ -12,8 +12,8 @@ use crate::tool::Tool;
 use crate::workspace::{git, instructions, prompt};
 
 use super::owner::{Owner, Word};
-use super::stream::{Purpose, Stream};
 use super::spawn;
+use super::stream::{Purpose, Stream};
 
 /// How long git may take to tell its state.
 const GIT_MAX: Duration = Duration::from_secs(1);
@@ -96,19 +96,18 @@ impl Owner {
     /// What changes from turn to turn.
     fn volatile(&self) -> String {
         let date = jiff::ZonedDateTime::now().date().to_string();
-        let mode = format!("\n<session>\napproval mode: {}\nconfinement: {}\n</session>",
-            self.mode.word(), crate::sandbox::Profile::default().evidence());
+        let mode = format!(
+            "\n<session>\napproval mode: {}\nconfinement: {}\n</session>",
+            self.mode.word(),
+            crate::sandbox::Profile::default().evidence()
+        );
         prompt::volatile(&date, self.git.as_ref()) + &mode
     }
 
     /// Reads the git state beside the loop.
     pub(super) fn look_at_git(&self) {
         let cwd = self.cwd.clone();
-        spawn::blocking(
-            self.words.clone(),
-            move || Word::Git(git::state(&cwd, GIT_MAX)),
-            || Word::Nothing,
-        );
+        spawn::blocking(self.words.clone(), move || Word::Git(git::state(&cwd, GIT_MAX)), || Word::Nothing);
     }
 }
 

@@ -69,8 +69,12 @@ impl Calls {
     fn take_next(&mut self) -> Option<CallId> {
         let next = self.queue.front()?;
         let parallel = |run: &Run| run.tool.as_ref().is_none_or(|t| t.parallel());
-        let running: Vec<&Run> =
-            self.runs.iter().filter(|(id, r)| !self.queue.contains(id) && r.of_turn).map(|(_, r)| r).collect();
+        let running: Vec<&Run> = self
+            .runs
+            .iter()
+            .filter(|(id, r)| !self.queue.contains(id) && r.of_turn)
+            .map(|(_, r)| r)
+            .collect();
         let free = running.is_empty()
             || (self.runs.get(next).is_some_and(parallel) && running.into_iter().all(parallel));
         if free { self.queue.pop_front() } else { None }
@@ -170,8 +174,7 @@ impl Owner {
             let text = format!("There is no tool {}. The tools are: {}.", run.start.tool, names.join(", "));
             return self.end_call(call, ToolEnd::text(CallStatus::Error, text));
         };
-        let (cwd, input, id, lost) =
-            (self.cwd.clone(), run.start.input.clone(), call.clone(), call.clone());
+        let (cwd, input, id, lost) = (self.cwd.clone(), run.start.input.clone(), call.clone(), call.clone());
         spawn::blocking(
             self.words.clone(),
             move || Word::Wished(id, tool.wish(&cwd, &input)),
@@ -251,7 +254,11 @@ impl Owner {
         }
     }
 
-    fn commit_settle(&mut self, call: &CallId, settle: Settle<ToolEnd, Usage>) -> call::Event<ToolEnd, Usage> {
+    fn commit_settle(
+        &mut self,
+        call: &CallId,
+        settle: Settle<ToolEnd, Usage>,
+    ) -> call::Event<ToolEnd, Usage> {
         let Some(run) = self.calls.runs.get(call) else { return call::Event::CommitFailed };
         let duration = clock::now().since(run.began);
         let mut record = settled(call, settle, run.start.spool.clone());

@@ -158,10 +158,9 @@ impl Owner {
 /// Which entries are synced to the disk before they are told.
 fn durability(body: &EntryBody) -> Durability {
     match body {
-        EntryBody::User(_)
-        | EntryBody::CallSettle(_)
-        | EntryBody::TurnEnd(_)
-        | EntryBody::Compaction(_) => Durability::Synced,
+        EntryBody::User(_) | EntryBody::CallSettle(_) | EntryBody::TurnEnd(_) | EntryBody::Compaction(_) => {
+            Durability::Synced
+        }
         EntryBody::Answer(_)
         | EntryBody::CallStart(_)
         | EntryBody::Notice(_)

@@ -70,8 +70,7 @@ impl Owner {
             self.say(Level::Error, format!("The conversation could not be summarised: {why}"));
             return false;
         }
-        let tokens_after =
-            window::estimate(self.meter.fixed_bytes + summary.len() as u64) + kept_tokens;
+        let tokens_after = window::estimate(self.meter.fixed_bytes + summary.len() as u64) + kept_tokens;
         self.commit(EntryBody::Compaction(Compaction { summary, keep_from, tokens_before, tokens_after }));
         true
     }

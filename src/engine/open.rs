@@ -71,16 +71,15 @@ struct Found {
 
 /// Opens a session and runs its owner loop on a thread of its own.
 pub fn open(options: Options, runtime: &Handle, wake: Wake) -> Result<Opened, OpenError> {
-    let found = find(&options)?;
+    let mut found = find(&options)?;
     let model = choose_model(&options, &found)?;
-    let status = first_status(&options, &found);
     let record = Record {
         path: found.path.clone(),
         epoch: 0,
         live: Live::default(),
         calls: Board::default(),
         approvals: Arc::new(Vec::new()),
-        status: Arc::new(status),
+        status: Arc::new(first_status(&options, &found)),
         revision: 0,
     };
     let shared = Shared::new(record, wake);
@@ -88,16 +87,54 @@ pub fn open(options: Options, runtime: &Handle, wake: Wake) -> Result<Opened, Op
     let (events, events_out) = mpsc::channel(EVENTS_MAX);
     let (words, words_out) = mpsc::channel(WORDS_MAX);
     let (session, cwd) = (found.id.clone(), found.cwd.clone());
-    let mut owner = Owner {
+    let (unsettled, reports) = (std::mem::take(&mut found.unsettled), std::mem::take(&mut found.reports));
+    let path = std::mem::take(&mut found.path);
+    let mut owner = owner(options, found, model, shared.clone(), events, words);
+    owner.head = path.last().map(|entry| entry.id.clone());
+    for entry in &path {
+        owner.count(&entry.body);
+    }
+    drop(path);
+    let notices = owner.options.notices.clone();
+    for text in reports.into_iter().chain(notices) {
+        owner.say(Level::Warning, text);
+    }
+    if owner.read_only.is_none() {
+        owner.recover(unsettled);
+    }
+    owner.publish_status();
+    let handle = runtime.clone();
+    let thread = std::thread::Builder::new()
+        .name("session".into())
+        .spawn(move || {
+            handle.block_on(async move {
+                owner.look_at_git();
+                owner.run(commands_out, words_out).await;
+            });
+        })
+        .map_err(OpenError::Thread)?;
+    Ok(Opened { front: Front { commands, events: events_out, shared }, session, cwd, thread })
+}
+
+/// The owner of what was found, with nothing under way.
+fn owner(
+    options: Options,
+    found: Found,
+    model: Option<super::ModelInUse>,
+    shared: Shared,
+    events: mpsc::Sender<crate::api::event::Event>,
+    words: mpsc::Sender<super::owner::Word>,
+) -> Owner {
+    Owner {
         cwd: found.cwd,
-        shared: shared.clone(),
+        shared,
         events,
         unsent: std::collections::VecDeque::new(),
         words,
         session_id: found.id,
         session_dir: found.dir,
         store: found.session,
-        head: found.path.last().map(|e| e.id.clone()),
+        head: None,
         unwritten: Vec::new(),
         disk_failed: false,
         turn: Turn::default(),
@@ -126,28 +163,7 @@ pub fn open(options: Options, runtime: &Handle, wake: Wake) -> Result<Opened, Op
         backstop: None,
         closing: false,
         options: Arc::new(options),
-    };
-    for entry in &found.path {
-        owner.count(&entry.body);
     }
-    let notices = owner.options.notices.clone();
-    for text in found.reports.into_iter().chain(notices) {
-        owner.say(Level::Warning, text);
-    }
-    if owner.read_only.is_none() {
-        owner.recover(found.unsettled);
-    }
-    let handle = runtime.clone();
-    let thread = std::thread::Builder::new()
-        .name("session".into())
-        .spawn(move || {
-            handle.block_on(async move {
-                owner.look_at_git();
-                owner.run(commands_out, words_out).await;
-            });
-        })
-        .map_err(OpenError::Thread)?;
-    Ok(Opened { front: Front { commands, events: events_out, shared }, session, cwd, thread })
 }
 
 fn find(options: &Options) -> Result<Found, OpenError> {
@@ -156,12 +172,14 @@ fn find(options: &Options) -> Result<Found, OpenError> {
         Which::New => None,
         Which::Id(id) => Some(id.clone()),
         Which::Newest => {
-            let dir = store::session::runs_in(cwd).map_err(|refusal| OpenError::Directory(refusal.to_string()))?;
+            let dir =
+                store::session::runs_in(cwd).map_err(|refusal| OpenError::Directory(refusal.to_string()))?;
             store::newest_for(&options.dirs, &dir.canonicalize().unwrap_or(dir))
         }
     };
     let Some(id) = id else {
-        let dir = store::session::runs_in(cwd).map_err(|refusal| OpenError::Directory(refusal.to_string()))?;
+        let dir =
+            store::session::runs_in(cwd).map_err(|refusal| OpenError::Directory(refusal.to_string()))?;
         return Ok(Found::fresh(Session::create(&options.dirs, &dir)?));
     };
     match Session::open(&options.dirs, &id)? {
@@ -184,7 +202,8 @@ fn find(options: &Options) -> Result<Found, OpenError> {
             let cwd = opened.header.cwd.clone().unwrap_or_default();
             // A session that is never begun stands in for the one that we may not write.
             let session = Session::create(&options.dirs, &cwd)?;
-            let who = holder.map_or_else(|| "another program".to_owned(), |h| format!("the program with pid {}", h.pid));
+            let who = holder
+                .map_or_else(|| "another program".to_owned(), |h| format!("the program with pid {}", h.pid));
             Ok(Found {
                 dir: options.dirs.session(&id),
                 cwd: session.cwd().to_path_buf(),

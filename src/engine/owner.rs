@@ -206,7 +206,8 @@ impl Owner {
         if let Some(holder) = &self.read_only
             && !matches!(command, Command::Ask { .. } | Command::Interrupt)
         {
-            let text = format!("This view is read-only: {holder} has the session open. Close it there first.");
+            let text =
+                format!("This view is read-only: {holder} has the session open. Close it there first.");
             self.say(crate::api::entry::Level::Warning, text);
             if let Command::Send { text, images, .. } = command {
                 self.event(Event::TakenBack { text, images });
@@ -274,10 +275,8 @@ impl Owner {
                 after_turn,
             })
             .collect();
-        let context =
-            Context { used: self.used(), window: self.model.as_ref().and_then(|m| m.card.window) };
-        let (model, scripted) =
-            self.model.as_ref().map(|m| (m.id.clone(), m.scripted)).unwrap_or_default();
+        let context = Context { used: self.used(), window: self.model.as_ref().and_then(|m| m.card.window) };
+        let (model, scripted) = self.model.as_ref().map(|m| (m.id.clone(), m.scripted)).unwrap_or_default();
         let approvals =
             (*self.shared.read().approvals != self.approvals).then(|| Arc::new(self.approvals.clone()));
         self.shared.change(|record| {

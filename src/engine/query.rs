@@ -59,10 +59,12 @@ impl Owner {
                 let id = self.session_id.clone();
                 Box::new(move || export(&dirs, &id, &to))
             }
-            Query::StoreKey { provider, key } => Box::new(move || match models.store_key(&provider, &key.0) {
-                Ok(place) => Reply::Done(place),
-                Err(why) => Reply::Failed(why),
-            }),
+            Query::StoreKey { provider, key } => {
+                Box::new(move || match models.store_key(&provider, &key.0) {
+                    Ok(place) => Reply::Done(place),
+                    Err(why) => Reply::Failed(why),
+                })
+            }
         };
         spawn::blocking(
             self.words.clone(),

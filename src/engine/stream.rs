@@ -115,11 +115,7 @@ impl Owner {
 
     /// The provider's task ended without a word: it was cancelled or it panicked.
     fn stream_lost(&mut self) {
-        let (wire, model) = self
-            .model
-            .as_ref()
-            .map(|m| (String::new(), m.id.clone()))
-            .unwrap_or_default();
+        let (wire, model) = self.model.as_ref().map(|m| (String::new(), m.id.clone())).unwrap_or_default();
         let cancelled = self.control.cancel.is_cancelled();
         let finish = if cancelled {
             Finish::Cancelled
@@ -151,9 +147,7 @@ impl Owner {
 
     fn read_end(&mut self, answer: &Answer, failure: Option<Failure>) -> AnswerEnd {
         match &answer.finish {
-            Finish::Finished(_) => {
-                AnswerEnd::Finished { calls: self.plan_calls(answer) }
-            }
+            Finish::Finished(_) => AnswerEnd::Finished { calls: self.plan_calls(answer) },
             Finish::Truncated(why) => {
                 self.fail_why = Some(why.clone());
                 AnswerEnd::Truncated

@@ -47,12 +47,7 @@ struct Run<'a> {
 }
 
 /// Runs the prompt to the end of its turn; the exit code.
-pub async fn exec(
-    front: Front,
-    options: ExecOptions,
-    out: &mut dyn Write,
-    errors: &mut dyn Write,
-) -> u8 {
+pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, errors: &mut dyn Write) -> u8 {
     let reader = Reader::after(&front.shared.read());
     let mut run = Run {
         front,
@@ -198,7 +193,10 @@ impl Run<'_> {
             self.out.write_all(text.as_bytes())?;
             return self.out.flush();
         }
-        if kind == "message" && event.get("role").and_then(Value::as_str) == Some("assistant") && !text.is_empty() {
+        if kind == "message"
+            && event.get("role").and_then(Value::as_str) == Some("assistant")
+            && !text.is_empty()
+        {
             return writeln!(self.out);
         }
         if let Some(line) = exec_events::line(event) {

@@ -218,14 +218,7 @@ impl Table {
         }
     }
 
-    /// Gives a provider a stored key, unless the environment gave it one.
-    pub fn set_key_if_none(&mut self, provider: &str, key: SecretString) {
-        if self.endpoint(provider).is_some_and(|endpoint| endpoint.key.is_none()) {
-            self.set_key(provider, key);
-        }
-    }
-
-    /// Gives a provider a key; whether there is such a provider.
+    /// Gives a provider its key; whether there is such a provider.
     pub fn set_key(&mut self, provider: &str, key: SecretString) -> bool {
         match self.endpoints.iter_mut().find(|endpoint| endpoint.name == provider) {
             Some(endpoint) => {

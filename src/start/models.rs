@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use secrecy::SecretString;
 
+use crate::api::command::Secret;
 use crate::api::event::ModelInfo;
 use crate::base::chain;
 use crate::config::keys;
-use crate::api::command::Secret;
 use crate::engine::{ModelInUse, Models};
 use crate::provider::table::{Made, Table};
 

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::access::Mode;
 use crate::cli::args::Start;
-use crate::start::models::TableModels;
 use crate::config::{self, Loaded, Settings, Trust};
 use crate::engine::{Limits, Models, Options, Which};
-use crate::law::access::rule::{Rule, Rules, Scope};
-use crate::provider::http::Waits;
+use crate::law::retry::Policy;
+use crate::provider::Waits;
 use crate::provider::table::Table;
+use crate::start::models::TableModels;
 use crate::store::{self, Dirs};
 use crate::tool::table::OutputSettings;
 
@@ -32,8 +31,11 @@ pub struct Misuse(pub String);
 /// Puts the options of a session together.
 pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misuse> {
     let settings = &loaded.settings;
-    let (models, mut notices) = models(settings, dirs);
-    notices.splice(0..0, loaded.problems.iter().map(ToString::to_string));
+    let (table, faults) = table(loaded);
+    let notices_of_settings = loaded.problems.iter().map(ToString::to_string);
+    let mut notices: Vec<String> = notices_of_settings.chain(faults).collect();
+    let secrets: Vec<String> = table.endpoints().iter().filter_map(|e| e.key_env.clone()).collect();
+    let models = Arc::new(TableModels::new(table, dirs.config().to_path_buf()));
     let which = which(dirs, start)?;
     let first = settings.model.is_none() && start.model.is_none();
     let model = match (&start.model, &settings.model, &which) {
@@ -53,7 +55,8 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         notices.push(why);
     }
     let model = model.filter(|model| models.find(model).is_ok());
-    let fallback = settings.model.clone().filter(|m| models.find(m).is_ok()).or_else(|| models.first_usable());
+    let fallback =
+        settings.model.clone().filter(|m| models.find(m).is_ok()).or_else(|| models.first_usable());
     let options = Options {
         dirs: dirs.clone(),
         cwd: Some(start.cwd.clone().map_or_else(std::env::current_dir, Ok).unwrap_or_default()),
@@ -63,14 +66,11 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         models: models.clone(),
         mode: start.approve.unwrap_or(settings.mode),
         thinking: settings.thinking,
-        rules: rules(settings, &mut notices),
+        rules: loaded.rules(),
         keep_rule: keep_rule(dirs),
         keep_trust: keep_trust(loaded, dirs),
         trusted: loaded.project.as_ref().map(|project| project.trusted),
-        environment: crate::process::environment::child_environment(
-            std::env::vars_os(),
-            &secret_names(settings),
-        ),
+        environment: crate::process::child_environment(std::env::vars_os(), &secrets),
         commands: loaded.commands.clone(),
         rehearsal: false,
         limits: limits(settings),
@@ -90,41 +90,13 @@ fn which(dirs: &Dirs, start: &Start) -> Result<Which, Misuse> {
 }
 
 /// The provider table of the settings, the environment and the stored keys, and what is wrong with it.
-pub fn models(settings: &Settings, dirs: &Dirs) -> (Arc<TableModels>, Vec<String>) {
-    let mut notices = Vec::new();
+pub fn table(loaded: &Loaded) -> (Table, Vec<String>) {
+    let settings = &loaded.settings;
     let waits = Waits { idle: Duration::from_millis(settings.idle_timeout_ms), ..Waits::default() };
+    let policy = Policy { tries_max: settings.retry_tries, ..Policy::default() };
     let env = |name: &str| std::env::var(name).ok();
-    let (mut table, faults) = Table::new(&settings.providers, settings.models.clone(), &env, waits);
-    notices.extend(faults.iter().map(|fault| crate::base::chain(fault)));
-    match config::keys::load(dirs.config()) {
-        Ok(keys) => {
-            for (provider, key) in keys {
-                table.set_key_if_none(&provider, key.0.into());
-            }
-        }
-        Err(problem) => notices.push(problem.to_string()),
-    }
-    (Arc::new(TableModels::new(table, dirs.config().to_path_buf())), notices)
-}
-
-fn rules(settings: &Settings, notices: &mut Vec<String>) -> Rules {
-    let mut rules = Rules::default();
-    for (scope, written) in [(Scope::User, &settings.user_rules), (Scope::Project, &settings.project_rules)] {
-        let lists = [
-            (&written.allow, &mut rules.allow),
-            (&written.deny, &mut rules.deny),
-            (&written.ask, &mut rules.ask),
-        ];
-        for (texts, list) in lists {
-            for text in texts {
-                match Rule::parse(text, scope) {
-                    Ok(rule) => list.push(rule),
-                    Err(why) => notices.push(format!("A rule is left out: {why}")),
-                }
-            }
-        }
-    }
-    rules
+    let (table, faults) = Table::new(&loaded.providers(), settings.models.clone(), &env, waits);
+    (table.with_policy(policy), faults.iter().map(|fault| crate::base::chain(fault)).collect())
 }
 
 fn keep_rule(dirs: &Dirs) -> Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync> {
@@ -139,11 +111,6 @@ fn keep_trust(loaded: &Loaded, dirs: &Dirs) -> Arc<dyn Fn(bool) -> Result<(), St
         Some(root) => Trust::load(&state)?.set(root, trusted),
         None => Err("This directory has no settings of its own: there is nothing to trust.".into()),
     })
-}
-
-/// The variables whose values no command may see.
-pub fn secret_names(settings: &Settings) -> Vec<String> {
-    settings.providers.values().filter_map(|provider| provider.key_env.clone()).collect()
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -162,6 +129,3 @@ fn limits(settings: &Settings) -> Limits {
         keep_recent: settings.compaction.keep_recent_tokens,
     }
 }
-
-/// The mode that a rehearsal runs in: everything is asked.
-pub const REHEARSAL_MODE: Mode = Mode::Ask;

@@ -7,6 +7,7 @@ mod bash;
 mod cli;
 mod commands;
 mod config;
+mod exec_cli;
 mod job_bridge;
 mod journal;
 mod keeper;

@@ -124,7 +124,7 @@ struct Bell {
 pub struct Running {
     opened: Option<engine::Opened>,
     bell: Arc<Bell>,
-    runtime: tokio::runtime::Runtime,
+    _runtime: tokio::runtime::Runtime,
     pub events: Vec<Event>,
 }
 
@@ -142,7 +142,7 @@ impl Running {
             ringer.ring.notify_all();
         });
         let opened = engine::open(options, runtime.handle(), wake)?;
-        Ok(Self { opened: Some(opened), bell, runtime, events: Vec::new() })
+        Ok(Self { opened: Some(opened), bell, _runtime: runtime, events: Vec::new() })
     }
     pub fn id(&self) -> SessionId {
         self.opened.as_ref().unwrap().session.clone()
@@ -170,8 +170,7 @@ impl Running {
                 drop(rung);
                 panic!("{what} never came; the record: {}", transcript(&self.path()));
             }
-            let (mut rung, _) =
-                self.bell.ring.wait_timeout_while(rung, left, |rung| !*rung).unwrap();
+            let (mut rung, _) = self.bell.ring.wait_timeout_while(rung, left, |rung| !*rung).unwrap();
             *rung = false;
         }
     }
@@ -211,9 +210,6 @@ impl Running {
             }
             opened.thread.join().unwrap();
         }
-    }
-    pub fn runtime(&self) -> &tokio::runtime::Runtime {
-        &self.runtime
     }
 }
 

@@ -17,10 +17,7 @@ fn a_question_is_answered_and_stands_in_the_journal() {
     let mut session = place.open(r#"{"turns": [{"say": ["Hel", "lo."]}]}"#, Mode::Ask, Which::New);
     session.send("hi");
     assert_eq!(session.turn_end(1), TurnStatus::Done);
-    assert_eq!(
-        transcript(&session.path()),
-        "user(Sent) hi\nanswer Finished(End) Hello.\nturn done\n"
-    );
+    assert_eq!(transcript(&session.path()), "user(Sent) hi\nanswer Finished(End) Hello.\nturn done\n");
     let id = session.id();
     session.close();
     let journal = std::fs::read_to_string(place.journal(&id)).unwrap();
@@ -66,7 +63,10 @@ fn an_approval_is_asked_for_and_the_answer_is_carried_out() {
     session.send("go");
     let first = session.until("an approval", |r| r.approvals.first().cloned());
     assert_eq!(place.read("a.txt"), "x", "nothing happens before the answer");
-    session.command(Command::Decide { call: first.call.clone(), decision: Decision::No(Some("not yet".into())) });
+    session.command(Command::Decide {
+        call: first.call.clone(),
+        decision: Decision::No(Some("not yet".into())),
+    });
     let second =
         session.until("another approval", |r| r.approvals.iter().find(|a| a.call != first.call).cloned());
     session.command(Command::Decide { call: second.call, decision: Decision::Once });
@@ -90,8 +90,7 @@ fn an_interrupt_ends_the_whole_tree_and_every_call_gets_its_result() {
     session.until("the command's output", |r| {
         r.calls.iter().any(|(_, p)| p.tail.contains("ready")).then_some(())
     });
-    let pids: Vec<i32> =
-        ["a.pid", "b.pid"].iter().map(|n| place.read(n).trim().parse().unwrap()).collect();
+    let pids: Vec<i32> = ["a.pid", "b.pid"].iter().map(|n| place.read(n).trim().parse().unwrap()).collect();
     let began = Instant::now();
     session.command(Command::Interrupt);
     assert_eq!(session.turn_end(1), TurnStatus::Interrupted);
@@ -129,7 +128,8 @@ fn a_steer_reaches_the_model_after_the_results_and_a_queued_message_after_the_tu
 #[test]
 fn an_interrupt_gives_undelivered_messages_back() {
     let place = Place::new();
-    let script = r#"{"turns": [{"calls": [{"tool": "bash", "input": {"command": "sleep 300"}}]}, {"say": "x"}]}"#;
+    let script =
+        r#"{"turns": [{"calls": [{"tool": "bash", "input": {"command": "sleep 300"}}]}, {"say": "x"}]}"#;
     let mut session = place.open(script, Mode::Auto, Which::New);
     session.send("one");
     session.until("the call", |r| r.calls.iter().next().map(|_| ()));
@@ -200,7 +200,10 @@ fn what_a_crash_left_is_settled_once_and_a_clean_session_is_left_as_it_is() {
     let again = r#"{"turns": [{"say": "on we go"}]}"#;
     let mut session = place.open(again, Mode::Auto, Which::Id(id.clone()));
     let text = transcript(&session.path());
-    assert!(text.ends_with("settle c1 interrupted\nturn interrupted the program ended while the turn ran\n"), "{text}");
+    assert!(
+        text.ends_with("settle c1 interrupted\nturn interrupted the program ended while the turn ran\n"),
+        "{text}"
+    );
     session.send("go on");
     assert_eq!(session.turn_end(2), TurnStatus::Done);
     session.close();

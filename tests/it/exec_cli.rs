@@ -1,0 +1,134 @@
+//! `windlass exec` from outside: bad input to it, and the rehearsal's script through the real engine.
+
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use windlass::cli::rehearsal::{PROMPT, SCRIPT, Scratch};
+
+/// A home of its own, with none of the person's variables.
+struct Home {
+    tmp: tempfile::TempDir,
+}
+
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Home {
+    fn new() -> Self {
+        let tmp = tempfile::tempdir().unwrap();
+        fs::create_dir(tmp.path().join("work")).unwrap();
+        fs::write(tmp.path().join("hello.json"), r#"{"turns": [{"say": "hello"}]}"#).unwrap();
+        Self { tmp }
+    }
+    fn script(&self) -> String {
+        format!("scripted:{}", self.tmp.path().join("hello.json").display())
+    }
+    fn run(&self, arguments: &[&str], input: &str) -> Ran {
+        let out = Command::new(env!("CARGO_BIN_EXE_windlass"))
+            .args(arguments)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.tmp.path())
+            .env("XDG_CONFIG_HOME", self.tmp.path().join("config"))
+            .env("XDG_STATE_HOME", self.tmp.path().join("state"))
+            .env("TMPDIR", self.tmp.path())
+            .current_dir(self.tmp.path().join("work"))
+            .write_stdin(input)
+            .timeout(std::time::Duration::from_secs(60))
+            .output()
+            .unwrap();
+        Ran {
+            code: out.status.code(),
+            out: String::from_utf8(out.stdout).unwrap(),
+            err: String::from_utf8(out.stderr).unwrap(),
+        }
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.tmp.path().join(name)
+    }
+}
+
+#[test]
+fn an_unknown_model_provider_or_session_is_a_usage_error() {
+    let home = Home::new();
+    let script = home.script();
+    for (line, word) in [
+        (&["exec", "--model", "nobody/x", "hello"][..], "nobody"),
+        (&["exec", "--model", "no-such-model", "hello"], "no-such-model"),
+        (&["exec", "--model", "scripted:/no/such/script.json", "hello"], "/no/such/script.json"),
+        (&["exec", "--model", "anthropic/claude-x", "hello"], "ANTHROPIC_API_KEY"),
+        (&["exec", "hello"], "doctor"),
+        (&["exec", "--model", &script, "--session", "no-such-session", "hello"], "no-such-session"),
+        (&["exec", "--model", &script, ""], "empty"),
+        (&["resume", "no-such-session"], "no-such-session"),
+    ] {
+        let ran = home.run(line, "");
+        assert_eq!(ran.code, Some(2), "{line:?}: {}", ran.err);
+        assert!(ran.err.contains(word), "{line:?} does not say {word}: {}", ran.err);
+        assert_eq!(ran.out, "", "{line:?}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_missing_or_a_file_is_a_usage_error() {
+    let home = Home::new();
+    let file = home.path("hello.json").display().to_string();
+    for (dir, word) in [("/no/such/directory", "gone"), (file.as_str(), "is not a directory")] {
+        let ran = home.run(&["exec", "--cwd", dir, "--model", &home.script(), "hello"], "");
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains(word) && ran.err.contains(dir), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_malformed_setting_is_named_and_the_run_goes_on() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("config/windlass")).unwrap();
+    fs::write(home.path("config/windlass/settings.json"), "{\n\"mouse\": 3\n}").unwrap();
+    let ran = home.run(&["exec", "--model", &home.script(), "hello"], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("settings.json:2: mouse: expected `true` or `false`"), "{}", ran.err);
+    assert!(ran.out.contains("hello"));
+}
+
+#[test]
+fn standard_input_is_read_for_a_dash_alone() {
+    let home = Home::new();
+    fs::write(
+        home.path("hello.json"),
+        r#"{"turns": [{"say": "hello", "expect": {"contains": "from stdin"}}]}"#,
+    )
+    .unwrap();
+    assert_eq!(home.run(&["exec", "--model", &home.script(), "-"], "from stdin").code, Some(0));
+    assert_eq!(home.run(&["exec", "--model", &home.script(), "typed"], "from stdin").code, Some(1));
+}
+
+#[test]
+fn the_rehearsal_runs_through_the_real_engine() {
+    let home = Home::new();
+    let scratch = Scratch::make().unwrap();
+    let project = scratch.project().to_path_buf();
+    fs::write(home.path("rehearsal.json"), SCRIPT).unwrap();
+    let model = format!("scripted:{}", home.path("rehearsal.json").display());
+    let cwd = project.display().to_string();
+    let line = ["exec", "--json", "--approve", "auto", "--cwd", &cwd, "--model", &model, PROMPT];
+    let ran = home.run(&line, "");
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
+    let events: Vec<serde_json::Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let settled: Vec<&str> = events
+        .iter()
+        .filter(|event| event["type"] == "call.settled")
+        .map(|event| event["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(settled.len(), 9, "{}", ran.out);
+    let bad: Vec<_> = settled.iter().filter(|status| **status != "ok").collect();
+    assert!(bad.len() <= 1, "only the failing test may be an error: {settled:?}");
+    assert!(ran.out.contains("2 passed, 3 failed") && ran.out.contains("5 passed, 0 failed"));
+    assert!(fs::read_to_string(project.join("wordcount")).unwrap().contains("wc -w"));
+    assert_eq!(events.last().unwrap()["type"], "session.ended");
+}
