@@ -456,3 +456,15 @@ fn a_normal_start_is_no_keeper_and_a_keeper_needs_its_program() {
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
 }
+
+#[tokio::test]
+async fn a_keeper_that_is_done_is_reaped() {
+    let bench = Bench::new();
+    let mut running = bench.start("true").await;
+    end_of(&mut running).await;
+    let keeper: KeeperRecord = record::read(&bench.record_dir(), "keeper.json").unwrap().unwrap();
+    drop(running);
+    let pid = keeper.keeper.pid;
+    until("it is reaped", || windlass::process::tree::seen(pid).is_none_or(|seen| seen.id != keeper.keeper))
+        .await;
+}
