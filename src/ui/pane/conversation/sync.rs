@@ -24,10 +24,11 @@ const ATTACH_WITHIN: usize = 512;
 impl State {
     /// Takes what is new; whether anything changed that is drawn here.
     pub fn sync(&mut self, record: &Record) -> bool {
-        let mut changed = self.take_colours();
+        let coloured = self.take_colours();
         if record.revision == self.revision && self.revision != 0 {
-            return changed;
+            return coloured;
         }
+        let mut changed = false;
         self.revision = record.revision;
         if record.epoch != self.epoch || record.path.len() < self.seen {
             self.rebuild(record.epoch);
@@ -39,11 +40,11 @@ impl State {
         }
         self.seen = record.path.len();
         changed |= self.live(record);
-        changed |= self.board(record);
         if changed && !self.follows() {
             self.unseen = true;
         }
-        changed
+        let moved = self.board(record);
+        coloured || changed || moved
     }
     fn rebuild(&mut self, epoch: u64) {
         self.items.clear();
