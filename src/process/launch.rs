@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -18,12 +18,15 @@ use tokio::process::{Child, Command};
 
 use crate::base::Millis;
 use crate::law::job::{By, End, JobLimits};
-use crate::law::output::{Kept, Truncation};
+use crate::law::output::{Bounded, Kept, Truncation};
 use crate::process::keeper::KEEPER_ARGUMENT;
 use crate::process::record::{
     END_FILE, KEEPER_FILE, KeeperRecord, OUTPUT_FILE, ProcessId, RECORD_VERSION, Record, make_dir, read,
 };
 use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, WIRE_VERSION, line};
+
+/// Bytes of the spool that are read at once.
+const PIECE: usize = 256 * 1024;
 
 /// A command to run, as its profile planned it.
 #[derive(Clone, Debug)]
@@ -332,10 +335,19 @@ impl Running {
     }
 }
 
-/// The spool's content, bounded.
+/// The spool's content, bounded: read in pieces, for it may be far larger than its bound.
 fn spooled(dir: &Path, truncation: Truncation) -> Kept {
-    let bytes = std::fs::read(dir.join(OUTPUT_FILE)).unwrap_or_default();
-    Kept::of(&bytes, truncation)
+    let mut bounded = Bounded::new(truncation);
+    if let Ok(mut file) = File::open(dir.join(OUTPUT_FILE)) {
+        let mut buffer = vec![0; PIECE];
+        while let Ok(count) = file.read(&mut buffer) {
+            if count == 0 {
+                break;
+            }
+            bounded.push(&buffer[..count]);
+        }
+    }
+    bounded.finish()
 }
 
 /// What a command's directory tells of its end when its keeper is gone: the recorded end, or *lost*, with
