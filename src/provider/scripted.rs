@@ -161,7 +161,7 @@ impl Scripted {
         })
     }
 
-    /// With another policy of tries (tests).
+    /// With another policy of tries.
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self

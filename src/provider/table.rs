@@ -199,7 +199,7 @@ impl Table {
         (table, faults)
     }
 
-    /// With another policy of tries (tests).
+    /// With another policy of tries.
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
