@@ -139,6 +139,7 @@ impl Program {
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", "screen::pty::child", "--ignored", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
+            .env("RUST_BACKTRACE", "0")
             .stdin(end(&pty.slave))
             .stdout(end(&pty.slave))
             .stderr(end(&pty.slave))
@@ -266,7 +267,6 @@ fn stopping_and_going_on_keeps_terminal_and_draft() {
         assert!(Instant::now() < until, "it did not stop");
         program.read(Duration::from_millis(20));
     }
-    program.assert_clean();
     let stopped = || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T'))
@@ -275,6 +275,8 @@ fn stopping_and_going_on_keeps_terminal_and_draft() {
         assert!(Instant::now() < until, "it is not stopped");
         program.read(Duration::from_millis(10));
     }
+    while program.read(Duration::from_millis(20)) > 0 {}
+    program.assert_clean();
     kill(pid, Signal::SIGCONT).unwrap();
     program.wait_for("❯ draft");
     assert!(program.terminal.screen().alternate_screen());
