@@ -79,7 +79,7 @@ impl Front {
         })
     }
     /// The next event, if one waits; never waits itself.
-    pub fn next(&mut self) -> Next {
+    pub fn next_event(&mut self) -> Next {
         match self.events.try_recv() {
             Ok(event) => Next::Event(Box::new(event)),
             Err(mpsc::error::TryRecvError::Empty) => Next::Nothing,

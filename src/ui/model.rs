@@ -38,8 +38,12 @@ pub struct UiOptions {
     pub no_color: bool,
     /// What stands in the composer at first.
     pub draft: String,
+    /// A message that is sent at once.
+    pub prompt: Option<String>,
     /// Show the first-run screen.
     pub first_run: bool,
+    /// Ask whether the directory's own settings are trusted.
+    pub ask_trust: bool,
     /// The variables of `ENVIRONMENT` that are set.
     pub environment: BTreeMap<String, String>,
 }

@@ -30,6 +30,8 @@ pub enum Msg {
     Say(String),
     /// The first-run screen is wanted.
     Welcome,
+    /// It is asked whether the directory's own settings are trusted.
+    AskTrust,
 }
 
 /// What the screen wants done; the loop does it.

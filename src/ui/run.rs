@@ -142,8 +142,14 @@ impl<'a> Screen<'a> {
     fn begin(&mut self, options: &UiOptions) {
         let effect = self.model.ask(Asker::Commands, Query::Commands);
         self.carry_out(vec![effect]);
+        if let Some(text) = options.prompt.clone() {
+            self.carry_out(vec![Effect::Send(Command::Send { text, images: Vec::new(), after_turn: false })]);
+        }
         if options.first_run {
             self.tell(Msg::Welcome);
+        }
+        if options.ask_trust {
+            self.tell(Msg::AskTrust);
         }
     }
 
@@ -286,7 +292,7 @@ impl<'a> Screen<'a> {
 
     fn drain_session(&mut self) {
         loop {
-            match self.front.next() {
+            match self.front.next_event() {
                 Next::Event(event) => {
                     self.pacer.input();
                     self.tell(Msg::Event(*event));

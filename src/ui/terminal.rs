@@ -79,21 +79,30 @@ impl Terminal {
 
     /// Sets the modes (again).
     pub fn resume(&mut self) -> Result<(), UiError> {
-        let saved = tcgetattr(&*self.fd).map_err(|e| UiError::Modes(e.into()))?;
+        let mut active = ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
+        // stopped and continued behind our back: what is to be restored is what we saved then
+        let before = active.take();
+        let still_set = before.is_some();
+        let saved = match before {
+            Some(modes) => modes.saved,
+            None => tcgetattr(&*self.fd).map_err(|e| UiError::Modes(e.into()))?,
+        };
         let mut raw = saved.clone();
         raw.make_raw();
-        *ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Modes {
+        *active = Some(Modes {
             fd: self.fd.clone(),
             saved,
             leave: leave_bytes(&self.wanted),
             thread: std::thread::current().id(),
         });
+        drop(active);
         if let Err(error) = tcsetattr(&*self.fd, OptionalActions::Now, &raw) {
             leave_now();
             return Err(UiError::Modes(error.into()));
         }
         self.backlog.clear();
-        let enter = enter_bytes(&self.wanted);
+        let mut enter = if still_set { leave_bytes(&self.wanted) } else { Vec::new() };
+        enter.extend(enter_bytes(&self.wanted));
         self.write(&enter);
         Ok(())
     }

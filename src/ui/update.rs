@@ -31,6 +31,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         Msg::Conversation(msg) => to_conversation(model, msg, now, &mut out),
         Msg::NotSent(command) => not_sent(model, *command, now),
         Msg::Say(text) => model.say(text, now),
+        Msg::AskTrust => act::slash(model, "trust", "", now, &mut out),
         Msg::Welcome => {
             model.overlays.push(Overlay::List(catalog::welcome()));
             out.push(model.ask(Asker::Servers, Query::Servers));

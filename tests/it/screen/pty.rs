@@ -315,6 +315,5 @@ fn a_stream_costs_few_bytes() {
     let mut program = Program::start("stream");
     program.wait_for("Shift-Tab");
     let token = program.bytes.len() / 400;
-    println!("{token} bytes for a token");
     assert!(token <= 250, "{token} bytes for a token");
 }

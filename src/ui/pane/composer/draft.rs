@@ -74,7 +74,7 @@ impl Draft {
     }
     /// Row and column (in characters) of the cursor.
     pub fn cursor(&self) -> (usize, usize) {
-        self.area.cursor().into()
+        self.area.cursor()
     }
     /// Where the cursor was drawn last.
     pub fn drawn_cursor(&self) -> Option<Position> {
@@ -161,7 +161,7 @@ impl Draft {
             for _ in column..cursor {
                 area.move_cursor(CursorMove::Back);
             }
-            let (_, at) = area.cursor().into();
+            let (_, at) = area.cursor();
             area.delete_str(cursor.saturating_sub(at));
             area.insert_str(text);
         });
