@@ -385,10 +385,20 @@ async fn the_program_of_the_test_below() {
     while running.next().await.is_some() {}
 }
 
+/// A process that is killed with SIGKILL when it is dropped, also by a test that fails.
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Runs a script under a program in a process of its own, kills the program with SIGKILL once the output
 /// holds `ready`; the directory of the command's record, and when it was killed.
 async fn kill_the_program(root: &std::path::Path, script: &str) -> (std::path::PathBuf, Instant) {
-    let mut program = Command::new(std::env::current_exe().unwrap())
+    let program = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "keeper::the_program_of_the_test_below", "--nocapture"])
         .env("WINDLASS_TEST_PROGRAM_DIR", root)
         .env("WINDLASS_TEST_PROGRAM_SCRIPT", script)
@@ -397,6 +407,7 @@ async fn kill_the_program(root: &std::path::Path, script: &str) -> (std::path::P
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let program = Killed(program);
     let mut dir = None;
     until("the command is ready", || {
         dir = std::fs::read_dir(root).unwrap().flatten().map(|entry| entry.path().join("call")).next();
@@ -406,8 +417,7 @@ async fn kill_the_program(root: &std::path::Path, script: &str) -> (std::path::P
     })
     .await;
     let killed_at = Instant::now();
-    program.kill().unwrap();
-    program.wait().unwrap();
+    drop(program);
     (dir.unwrap(), killed_at)
 }
 
