@@ -13,7 +13,7 @@ use windlass::config::{Loaded, Sources, load};
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
-use windlass::start::{Misuse, Ready, exec, ready};
+use windlass::start::{Misuse, Ready, exec, ready, screen};
 use windlass::store::Dirs;
 use windlass::ui::theme;
 
@@ -50,11 +50,26 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
             Ok(ready) => exec::run(ready, prompt, *json),
             Err(misuse) => exec::refuse(&misuse.0),
         },
-        Some(Verb::Resume { .. } | Verb::Completions { .. }) | None => {
-            eprintln!("windlass: this build has no engine");
-            1
+        Some(Verb::Resume { id, cwd, model, approve }) => {
+            let start = Start {
+                cwd: cwd.clone(),
+                model: model.clone(),
+                approve: *approve,
+                resume_newest: id.is_none(),
+                session: id.clone(),
+            };
+            shown(dirs, start, None, false)
         }
+        // Completions were printed before anything was looked at.
+        Some(Verb::Completions { .. }) => 0,
+        None => shown(dirs, arguments.start.clone(), arguments.prompt.clone(), arguments.rehearsal),
     }
+}
+
+/// Shows the screen.
+fn shown(dirs: &Dirs, start: Start, prompt: Option<String>, rehearsal: bool) -> u8 {
+    let load = |cwd: Option<&Path>| loaded_for(dirs, cwd);
+    screen::run(screen::Begin { dirs, start, prompt, rehearsal, load: &load })
 }
 
 /// The options of a session, by the settings of its directory.
