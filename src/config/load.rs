@@ -83,6 +83,8 @@ pub struct Project {
     pub root: PathBuf,
     /// Whether the user trusts it; its settings are read only then.
     pub trusted: bool,
+    /// Whether the person has answered, either way.
+    pub decided: bool,
 }
 
 /// All that was written, and what it means.
@@ -150,8 +152,12 @@ pub fn load(sources: &Sources) -> Loaded {
     let user = sources.config_dir.join(SETTINGS_FILE);
     file(&mut loaded, &user, Scope::User);
     if let Some(root) = sources.cwd.as_deref().and_then(|cwd| project_root(cwd, &sources.config_dir)) {
+        let mut decided = false;
         let trusted = match Trust::load(&sources.state_dir) {
-            Ok(trust) => trust.is_trusted(&root),
+            Ok(trust) => {
+                decided = trust.is_decided(&root);
+                trust.is_trusted(&root)
+            }
             Err(why) => {
                 loaded.problems.push(Problem { file: None, line: 0, key: String::new(), text: why });
                 false
@@ -160,7 +166,7 @@ pub fn load(sources: &Sources) -> Loaded {
         if trusted {
             file(&mut loaded, &root.join(PROJECT_DIR).join(SETTINGS_FILE), Scope::Project);
         }
-        loaded.project = Some(Project { root, trusted });
+        loaded.project = Some(Project { root, trusted, decided });
     }
     environment(&mut loaded, sources);
     if let Some(model) = &sources.model {

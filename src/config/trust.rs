@@ -14,6 +14,9 @@ use crate::config::private;
 pub struct Trust {
     #[serde(default)]
     trusted: Vec<PathBuf>,
+    /// Directories that the person was asked about and does not trust.
+    #[serde(default)]
+    declined: Vec<PathBuf>,
     #[serde(skip)]
     file: PathBuf,
 }
@@ -25,7 +28,7 @@ impl Trust {
         let text = match std::fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self { trusted: Vec::new(), file });
+                return Ok(Self { file, ..Self::default() });
             }
             Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
         };
@@ -39,6 +42,12 @@ impl Trust {
         Ok(trust)
     }
 
+    /// Whether the person has answered for this directory, either way.
+    pub fn is_decided(&self, dir: &Path) -> bool {
+        std::fs::canonicalize(dir)
+            .is_ok_and(|dir| self.trusted.contains(&dir) || self.declined.contains(&dir))
+    }
+
     /// Whether the directory is trusted.
     pub fn is_trusted(&self, dir: &Path) -> bool {
         std::fs::canonicalize(dir).is_ok_and(|dir| self.trusted.contains(&dir))
@@ -48,8 +57,11 @@ impl Trust {
     pub fn set(&mut self, dir: &Path, trusted: bool) -> Result<(), String> {
         let dir = std::fs::canonicalize(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
         self.trusted.retain(|other| *other != dir);
+        self.declined.retain(|other| *other != dir);
         if trusted {
             self.trusted.push(dir);
+        } else {
+            self.declined.push(dir);
         }
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         private::replace(&self.file, format!("{text}\n").as_bytes())

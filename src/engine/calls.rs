@@ -35,6 +35,8 @@ pub(super) struct Run {
     reporter: Option<Arc<Reporter>>,
     task: Option<AbortHandle>,
     began: crate::base::Millis,
+    /// Its settle holds every byte of its output.
+    whole: bool,
 }
 
 /// The calls that have not settled.
@@ -97,6 +99,7 @@ impl Owner {
             reporter: None,
             task: None,
             began: clock::now(),
+            whole: false,
         });
         call
     }
@@ -201,6 +204,10 @@ impl Owner {
         let call_dir = self.store.call_dir(call);
         let Some(run) = self.calls.runs.get_mut(call) else { return };
         let Some(tool) = run.tool.clone() else { return };
+        // Its time counts from here: waiting for an approval is not running.
+        run.began = clock::now();
+        let began = run.began;
+        self.shared.change(|record| record.calls.report(call, |p| p.began = began));
         let reporter = Arc::new(Reporter::new(call.clone(), self.shared.clone()));
         run.reporter = Some(reporter.clone());
         let context = CallContext {
@@ -269,6 +276,10 @@ impl Owner {
             }
         }
         record.images.retain(|image| image.blob.is_some());
+        let whole = record.artifact.is_none();
+        if let Some(run) = self.calls.runs.get_mut(call) {
+            run.whole = whole;
+        }
         match self.try_commit(EntryBody::CallSettle(record)) {
             Some(_) => call::Event::Committed,
             None => call::Event::CommitFailed,
@@ -279,6 +290,7 @@ impl Owner {
     fn leave(&mut self, call: &CallId) {
         self.approvals.retain(|a| &a.call != call);
         let Some(run) = self.calls.runs.remove(call) else { return };
+        self.forget_spool(call, &run);
         self.calls.queue.retain(|c| c != call);
         self.shared.change(|record| record.calls.end(call));
         if run.of_turn {
@@ -287,6 +299,32 @@ impl Owner {
         } else {
             self.publish_status();
         }
+    }
+
+    /// A spool whose output stands whole in the settle is not kept twice.
+    fn forget_spool(&self, call: &CallId, run: &Run) {
+        let whole = match &run.law {
+            Call::Done => run.whole,
+            Call::Fresh
+            | Call::Starting { .. }
+            | Call::Running { .. }
+            | Call::Settling(_)
+            | Call::Unsettled(_) => false,
+        };
+        if run.start.spool.is_none() || !whole {
+            return;
+        }
+        let dir = self.store.call_dir(call);
+        spawn::blocking(
+            self.words.clone(),
+            move || {
+                if let Err(error) = crate::process::record::forget(&dir) {
+                    tracing::warn!("{} stays: {error}", dir.display());
+                }
+                Word::Nothing
+            },
+            || Word::Nothing,
+        );
     }
 
     fn stop_call(&mut self, call: &CallId) {

@@ -60,7 +60,6 @@ struct Wired<'a> {
 struct Next {
     options: Options,
     ui: UiOptions,
-    prompt: Option<String>,
     scratch: Option<Scratch>,
 }
 
@@ -105,8 +104,8 @@ impl<'a> Wired<'a> {
         let loaded = (self.begin.load)(self.begin.start.cwd.as_deref());
         let Ready { options, first_run, .. } =
             ready(&loaded, self.begin.dirs, &self.begin.start).map_err(|misuse| (2, misuse.0))?;
-        let ui = ui_options(&loaded, first_run);
-        Ok(Next { options, ui, prompt: self.begin.prompt.take(), scratch: None })
+        let ui = UiOptions { prompt: self.begin.prompt.take(), ..ui_options(&loaded, first_run) };
+        Ok(Next { options, ui, scratch: None })
     }
 
     /// The rehearsal: a scripted model, a scratch copy of a sample, and everything else as it is.
@@ -129,7 +128,7 @@ impl<'a> Wired<'a> {
             ..ready.options
         };
         let ui = UiOptions { draft: rehearsal::PROMPT.into(), ..ui_options(&loaded, false) };
-        Ok(Next { options, ui, prompt: None, scratch: Some(scratch) })
+        Ok(Next { options, ui, scratch: Some(scratch) })
     }
 
     /// Opens the session, shows it, and closes it when the screen is left. The session, if it is worth
@@ -144,11 +143,6 @@ impl<'a> Wired<'a> {
         };
         let mut opened =
             engine::open(next.options, self.runtime.handle(), self.wake.clone()).map_err(usage)?;
-        if let Some(text) = next.prompt {
-            let send = Command::Send { text, images: Vec::new(), after_turn: false };
-            // The queue is empty: it has room.
-            let _ = opened.front.commands.try_send(send);
-        }
         let mut host = TerminalHost::new(state, opened.cwd.clone());
         let waker = (&self.wake_end, self.wake.clone());
         let shown = crate::ui::run(&mut opened.front, waker, next.ui, &mut host);
@@ -203,6 +197,8 @@ fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         reduced_motion: settings.reduced_motion,
         no_color: false,
         draft: String::new(),
+        prompt: None,
+        ask_trust: loaded.project.as_ref().is_some_and(|project| !project.trusted && !project.decided),
         first_run,
         environment,
     }
