@@ -65,7 +65,9 @@ pub fn layout(area: Rect, rows: u16, strips: u16, live: bool) -> Layout {
     if framed && area.width >= WIDE && live {
         let width = (rest.width * 3 / 10).clamp(32, 60);
         let frame = Rect { x: rest.right() - width, width, ..rest };
-        (out.live_frame, out.live) = (Some(frame), Some(shrink(frame)));
+        let inner = shrink(frame);
+        let inner = Rect { x: inner.x + 1, width: inner.width - 2, ..inner };
+        (out.live_frame, out.live) = (Some(frame), Some(inner));
         rest.width -= width;
     }
     let rows = rows.clamp(1, rest.height.saturating_sub(around).max(1));

@@ -199,7 +199,9 @@ impl Model {
 
     /// Whether the approval at hand takes keys.
     pub fn approval_takes_keys(&self, now: Millis) -> bool {
-        !self.approvals.is_empty() && self.approve.takes_keys(now, !self.composer.draft.is_empty())
+        // keys that move in the conversation are no answers either
+        let elsewhere = !self.composer.draft.is_empty() || self.focus != PaneId::Composer;
+        !self.approvals.is_empty() && self.approve.takes_keys(now, elsewhere)
     }
 
     /// Asks the session; the answer finds its asker.

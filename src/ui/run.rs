@@ -337,7 +337,7 @@ impl<'a> Screen<'a> {
         if !bytes.is_empty() {
             self.terminal.write(bytes);
         }
-        self.owes_flush = self.model.approve.unflushed();
+        self.owes_flush = self.model.approve.unflushed() && self.model.overlays.is_empty();
         let motion = self.model.motion();
         let counting = matches!(self.model.status.phase, crate::api::board::Phase::Retrying { .. });
         self.pacer.drawn(now.0, if counting { motion.max(Motion::Clock) } else { motion });

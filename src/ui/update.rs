@@ -22,7 +22,9 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         Msg::Input(input) => on_input(model, input, now, &mut out),
         Msg::Resize(columns, rows) => model.size = (columns, rows),
         Msg::Event(event) => on_event(model, event, now, &mut out),
-        Msg::Flushed => model.approve.flushed(now),
+        // what an overlay covered was not seen
+        Msg::Flushed if model.overlays.is_empty() => model.approve.flushed(now),
+        Msg::Flushed => {}
         Msg::Tick => {
             model.toast = model.toast.take().filter(|t| t.until > now);
             model.quit_until = model.quit_until.filter(|at| *at > now);

@@ -104,3 +104,33 @@ fn what_could_deceive_is_shown_escaped() {
     }
     assert!(shown.to_lowercase().contains("202e"), "{shown}");
 }
+
+#[test]
+fn keys_that_move_in_the_conversation_answer_nothing() {
+    let mut screen = Screen::new(80, 24, record::full());
+    screen.keys("ctrl-o");
+    screen.change(|r| record::ask(r, "c2", "rm -rf target"));
+    screen.draw();
+    screen.tell(Msg::Flushed);
+    screen.now += 5000;
+    for key in ["n", "a", "enter", "j", "k", "G"] {
+        assert_eq!(screen.keys(key), vec![], "{key}");
+    }
+    screen.keys("alt-a");
+    assert_eq!(
+        screen.keys("n"),
+        vec![Effect::Send(Command::Decide { call: CallId::new("c2"), decision: Decision::No(None) })]
+    );
+}
+
+#[test]
+fn what_an_overlay_covers_is_not_seen() {
+    let mut screen = asked();
+    screen.keys("ctrl-p");
+    screen.draw();
+    screen.tell(Msg::Flushed);
+    screen.now += 5000;
+    screen.keys("esc");
+    screen.draw();
+    assert_eq!(screen.keys("y"), vec![], "it was only just uncovered");
+}
