@@ -34,7 +34,8 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     draw_strips(model, &places, buf, &theme, now);
     let cursor = draw_composer(model, places.composer, buf, &theme, now);
     draw_approval(model, &places, buf, &theme, now);
-    composer::view_popup(&model.composer, places.composer, buf, &theme);
+    let under = places.composer_frame.or(places.rule).unwrap_or(places.composer);
+    composer::view_popup(&model.composer, under, buf, &theme);
     chrome::status(model, places.status, buf, &theme, now);
     let mut cursor = cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now));
     for overlay in &mut model.overlays {

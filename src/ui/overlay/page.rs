@@ -65,7 +65,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         })
         .max()
         .unwrap_or(0)
-        .min(wide / 2)
+        .min(wide / 3)
         + 2;
     for (at, line) in state.lines.iter().skip(state.top).take(state.room).enumerate() {
         let y = inner.y + at as u16;
