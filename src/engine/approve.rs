@@ -16,7 +16,7 @@ impl Owner {
             return self.run_call(call);
         }
         let scratch = [self.session_dir.clone()];
-        let guarded = [self.options.dirs.config().to_path_buf()];
+        let guarded = self.guarded();
         let home = std::env::home_dir();
         let place = Place { cwd: &self.cwd, scratch: &scratch, guarded: &guarded, home: home.as_deref() };
         let want = Want {
@@ -44,6 +44,17 @@ impl Owner {
                 self.publish_status();
             }
         }
+    }
+
+    /// What is changed only when asked, in every mode: the person's settings, and the session's own record.
+    /// What lies beside the record in the session's directory is its scratch.
+    fn guarded(&self) -> Vec<std::path::PathBuf> {
+        let record = ["journal.jsonl", "journal.set-aside", "lease", "title", "blobs", "calls"];
+        record
+            .iter()
+            .map(|name| self.session_dir.join(name))
+            .chain([self.options.dirs.config().to_path_buf()])
+            .collect()
     }
 
     fn refuse(&mut self, call: &CallId, why: &str) {

@@ -9,6 +9,7 @@ use crate::api::entry::{Entry, EntryBody, Level};
 use crate::api::event::Event;
 use crate::base::EntryId;
 use crate::law::window;
+use crate::link::EVENTS_MAX;
 use crate::store::Durability;
 
 use super::clock;
@@ -145,6 +146,12 @@ impl Owner {
     /// with the next.
     pub(super) fn event(&mut self, event: Event) {
         self.unsent.push_back(event);
+        if self.unsent.len() > EVENTS_MAX {
+            // A front end that takes nothing: words go first, what is given back never.
+            if let Some(at) = self.unsent.iter().position(|e| matches!(e, Event::Said { .. })) {
+                self.unsent.remove(at);
+            }
+        }
         while let Some(event) = self.unsent.pop_front() {
             if let Err(tokio::sync::mpsc::error::TrySendError::Full(event)) = self.events.try_send(event) {
                 self.unsent.push_front(event);

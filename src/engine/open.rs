@@ -161,7 +161,7 @@ fn owner(
         read_only: found.read_only,
         fail_why: None,
         backstop: None,
-        closing: false,
+        closing: None,
         options: Arc::new(options),
     }
 }

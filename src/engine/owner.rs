@@ -30,6 +30,8 @@ use super::stream::Stream;
 pub(super) const WORDS_MAX: usize = 256;
 /// How long a journal that could not be written rests before the next try.
 const REST: Duration = Duration::from_secs(2);
+/// How long a session may take to close; then what did not end is left to the next open.
+const CLOSE_MAX: Duration = Duration::from_secs(8);
 
 /// What a task tells the owner.
 pub enum Word {
@@ -108,7 +110,8 @@ pub struct Owner {
     pub(super) read_only: Option<String>,
     pub(super) fail_why: Option<String>,
     pub(super) backstop: Option<Instant>,
-    pub(super) closing: bool,
+    /// The session is being closed: until when at most.
+    pub(super) closing: Option<Instant>,
 }
 
 impl Owner {
@@ -148,7 +151,7 @@ impl Owner {
 
     fn deadline(&self) -> Option<Instant> {
         let rest = self.disk_failed.then(|| Instant::now() + REST);
-        [self.pause, self.backstop, rest].into_iter().flatten().min()
+        [self.pause, self.backstop, self.closing, rest].into_iter().flatten().min()
     }
 
     fn on_deadline(&mut self) {
@@ -168,7 +171,9 @@ impl Owner {
     }
 
     fn done(&self) -> bool {
-        self.closing && self.turn.phase() == Phase::Idle && self.stream.is_none() && self.calls.is_empty()
+        let Some(until) = self.closing else { return false };
+        let over = self.turn.phase() == Phase::Idle && self.stream.is_none() && self.calls.is_empty();
+        over || until <= Instant::now()
     }
 
     /// Ends the turn, and the commands that the person ran beside it.
@@ -180,7 +185,7 @@ impl Owner {
     }
 
     fn close(&mut self) {
-        self.closing = true;
+        self.closing.get_or_insert(Instant::now() + CLOSE_MAX);
         self.interrupt();
         self.cancel_all();
         if self.disk_failed {

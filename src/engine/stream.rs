@@ -155,9 +155,6 @@ impl Owner {
             Finish::Cancelled => AnswerEnd::Cancelled,
             Finish::Failed(why) => {
                 let text = failure.as_ref().map_or_else(|| why.clone(), |f| f.text.clone());
-                if failure.as_ref().is_some_and(|f| f.kind == FailureKind::Script) {
-                    self.say(Level::Error, text.clone());
-                }
                 self.fail_why = Some(text);
                 AnswerEnd::Failed { overflow: failure.is_some_and(|f| f.kind == FailureKind::Overflow) }
             }

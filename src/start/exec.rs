@@ -16,7 +16,7 @@ use super::Ready;
 pub const EXIT_USAGE: u8 = 2;
 
 /// Runs one prompt (`-`: standard input); the exit code.
-pub fn run(ready: Ready, prompt: &str, json: bool) -> u8 {
+pub fn run(mut ready: Ready, prompt: &str, json: bool) -> u8 {
     let prompt = match read_prompt(prompt) {
         Ok(prompt) => prompt,
         Err(why) => return refuse(&why),
@@ -26,6 +26,9 @@ pub fn run(ready: Ready, prompt: &str, json: bool) -> u8 {
             "No model can be used: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, name a provider in \
              settings.json, or give --model. `windlass doctor` says more.",
         );
+    }
+    if ready.options.trusted == Some(false) {
+        ready.options.notices.push(super::NOT_TRUSTED.into());
     }
     let runtime = match super::runtime() {
         Ok(runtime) => runtime,

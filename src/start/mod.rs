@@ -25,3 +25,7 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
         .enable_all()
         .build()
 }
+
+/// What is said where a directory's own settings are left out.
+const NOT_TRUSTED: &str = "This directory has settings of its own (.windlass), which are not read because it is \
+    not trusted. Trust it on the screen with /trust.";

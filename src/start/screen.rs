@@ -102,9 +102,12 @@ impl<'a> Wired<'a> {
             self.begin.start.resume_newest = false;
         }
         let loaded = (self.begin.load)(self.begin.start.cwd.as_deref());
-        let Ready { options, first_run, .. } =
+        let Ready { mut options, first_run, .. } =
             ready(&loaded, self.begin.dirs, &self.begin.start).map_err(|misuse| (2, misuse.0))?;
         let ui = UiOptions { prompt: self.begin.prompt.take(), ..ui_options(&loaded, first_run) };
+        if options.trusted == Some(false) && !ui.ask_trust {
+            options.notices.push(super::NOT_TRUSTED.into());
+        }
         Ok(Next { options, ui, scratch: None })
     }
 

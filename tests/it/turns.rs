@@ -253,3 +253,88 @@ fn a_command_of_the_person_runs_beside_the_turn_and_is_shown_to_the_model() {
     session.send("what did it say?");
     assert_eq!(session.turn_end(1), TurnStatus::Done, "{}", transcript(&session.path()));
 }
+
+#[test]
+fn a_second_program_gets_a_read_only_view_and_its_message_back() {
+    let place = Place::new();
+    let script = r#"{"turns": [{"say": "one"}]}"#;
+    let mut first = place.open(script, Mode::Auto, Which::New);
+    first.send("hi");
+    first.turn_end(1);
+    let mut second = place.open(script, Mode::Auto, Which::Id(first.id()));
+    second.until("the view", |r| (r.path.len() == 3 && r.status.read_only.is_some()).then_some(()));
+    second.send("me too");
+    let events = second.close();
+    assert!(events.contains(&Event::TakenBack { text: "me too".into(), images: vec![] }), "{events:?}");
+    assert_eq!(first.path().len(), 3);
+}
+
+#[test]
+fn reads_of_one_message_run_at_the_same_time_and_changes_wait_for_their_turn() {
+    let place = Place::new();
+    place.write("a.txt", "1\n");
+    let script = r#"{"turns": [
+        {"calls": [
+            {"tool": "read", "input": {"path": "a.txt"}},
+            {"tool": "glob", "input": {"pattern": "*.txt"}},
+            {"tool": "write", "input": {"path": "a.txt", "content": "2\n"}},
+            {"tool": "read", "input": {"path": "a.txt"}}]},
+        {"say": "done"}]}"#;
+    let mut session = place.open(script, Mode::Auto, Which::New);
+    session.send("go");
+    assert_eq!(session.turn_end(1), TurnStatus::Done);
+    let text = transcript(&session.path());
+    let (one, two) = (text.find("start c2 glob").unwrap(), text.find("settle").unwrap());
+    assert!(one < two, "both reads had begun before the first settled: {text}");
+    let (three, four) = (text.find("settle c3").unwrap(), text.find("start c4").unwrap());
+    assert!(three < four, "{text}");
+    let settles = session.settles();
+    let of = |call: &str| settles.iter().find(|s| s.call.as_str() == call).unwrap().output.clone();
+    assert!(of("c1").contains('1') && of("c4").contains('2'), "{settles:?}");
+}
+
+#[test]
+fn a_session_cannot_change_its_own_record_unasked() {
+    let place = Place::new();
+    let script = r#"{"turns": [{"say": "hi"}]}"#;
+    let mut session = place.open(script, Mode::Auto, Which::New);
+    session.send("hi");
+    session.turn_end(1);
+    let id = session.id();
+    session.close();
+    let journal = place.journal(&id).display().to_string();
+    let script = format!(
+        r#"{{"turns": [{{"calls": [{{"tool": "write", "input": {{"path": "{journal}", "content": ""}}}}]}}, {{"say": "x"}}]}}"#
+    );
+    let mut session = place.open(&script, Mode::Auto, Which::Id(id));
+    session.send("wipe it");
+    let approval = session.until("a question", |r| r.approvals.first().cloned());
+    session.command(Command::Decide { call: approval.call, decision: Decision::No(None) });
+    assert_eq!(session.turn_end(2), TurnStatus::Done);
+    assert_eq!(session.settles()[0].status, CallStatus::Refused);
+}
+
+#[test]
+fn an_approval_for_the_session_covers_the_open_questions_that_it_says() {
+    let place = Place::new();
+    let script = r#"{"turns": [
+        {"calls": [{"tool": "bash", "input": {"command": "echo one"}}]},
+        {"calls": [{"tool": "bash", "input": {"command": "echo two"}}]},
+        {"say": "done"}]}"#;
+    let mut session = place.open(script, Mode::Ask, Which::New);
+    session.send("go");
+    let approval = session.until("a question", |r| r.approvals.first().cloned());
+    assert!(approval.rule.is_some());
+    session.command(Command::Decide { call: approval.call.clone(), decision: Decision::Session });
+    let second = session.until("the next question or the end", |r| {
+        let ended = r.path.iter().any(|e| matches!(&e.body, EntryBody::TurnEnd(_)));
+        ended
+            .then_some(None)
+            .or_else(|| r.approvals.iter().find(|a| a.call != approval.call).map(|a| Some(a.call.clone())))
+    });
+    if let Some(call) = second {
+        session.command(Command::Decide { call, decision: Decision::Once });
+    }
+    assert_eq!(session.turn_end(1), TurnStatus::Done);
+    assert!(session.settles().iter().all(|s| s.status == CallStatus::Ok));
+}
