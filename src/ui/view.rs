@@ -141,8 +141,8 @@ fn draw_composer(
 
 fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
     let takes = model.approval_takes_keys(now);
-    let Some(approval) = model.approvals.first().cloned() else { return };
-    let more = model.approvals.len() - 1;
+    let approvals = model.approvals.clone();
+    let Some(approval) = approvals.first() else { return };
     // a screen too small for a conversation gives the approval all of itself
     let tight = places.conversation.height < 8 || places.conversation.width < 30;
     let area = if tight {
@@ -150,5 +150,10 @@ fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &T
     } else {
         places.conversation
     };
-    approve::view(&mut model.approve, &approval, more, takes, &model.keymap, area, buf, theme);
+    let shown = approve::Shown { approval, open: approvals.len(), takes, keymap: &model.keymap };
+    approve::view(&mut model.approve, shown, area, buf, theme);
+    if !model.overlays.is_empty() {
+        // what is covered was not seen: it begins anew when it is shown again
+        model.approve.covered();
+    }
 }

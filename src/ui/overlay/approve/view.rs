@@ -1,0 +1,232 @@
+//! How an approval is drawn: the preview, why it is asked, and the answers, in that order of need.
+//!
+//! Where there is no row for the preview or none for the answers it counts as not seen, and takes no key.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::{Choice, State, choices};
+use crate::api::access::{Approval, Class};
+use crate::ui::action::Action;
+use crate::ui::keymap::Keymap;
+use crate::ui::overlay::list::framed;
+use crate::ui::theme::Theme;
+use crate::ui::widget::row::{Row, put};
+use crate::ui::widget::text::{ellipsis, visible, width};
+use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
+
+/// Most rows that the reason takes.
+const WHY_ROWS: usize = 3;
+
+/// What an approval is drawn from.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The approval.
+    pub approval: &'a Approval,
+    /// How many are open, this one counted.
+    pub open: usize,
+    /// Whether it takes keys now.
+    pub takes: bool,
+    /// Which key does what.
+    pub keymap: &'a Keymap,
+}
+
+/// Draws the approval at the bottom of `area`.
+pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let framed_by = if area.width < 4 || area.height < 4 { 0 } else { 4 };
+    let wide = usize::from(area.width.saturating_sub(framed_by)).max(1);
+    let answers = answers(state, shown, wide, theme);
+    let why = lines(&shown.approval.why, wide);
+    let why = &why[..why.len().min(WHY_ROWS)];
+    let most = usize::from(area.height);
+    state.laid.lay(&shown.approval.preview, wide, state.top.saturating_add(most));
+    let wants = state.laid.rows().len() + answers.len() + why.len() + 1 + usize::from(framed_by / 2);
+    let height = area.height.min(wants.min(most) as u16);
+    let rect = Rect { y: area.bottom() - height, height, ..area };
+    let inner = framed(rect, &heading(shown), buf, theme);
+    if inner.is_empty() {
+        return state.covered();
+    }
+    let places = places(inner, state.laid.rows().len(), answers.len(), why.len());
+    draw_preview(state, shown.keymap, places[0], buf, theme);
+    for (at, row) in why.iter().take(usize::from(places[1].height)).enumerate() {
+        row.draw(buf, inner.x, places[1].y + at as u16, inner.width, theme);
+    }
+    if places[2].height > 0 {
+        let (text, style) = told(state, shown, theme);
+        put(buf, inner.x, places[2].y, &ellipsis(&text, wide), wide, style);
+    }
+    for (at, row) in answers.iter().take(usize::from(places[3].height)).enumerate() {
+        let mut x = inner.x;
+        for (text, style) in row {
+            let left = usize::from(inner.right().saturating_sub(x));
+            x += put(buf, x, places[3].y + at as u16, text, left, *style) as u16;
+            x += 1;
+        }
+    }
+    if places[0].height > 0 && places[3].height > 0 { state.seen() } else { state.covered() }
+}
+
+/// Where preview, reason, the line on keys, and answers stand. What is needed most has its row first.
+fn places(inner: Rect, preview: usize, answers: usize, why: usize) -> [Rect; 4] {
+    let mut left = usize::from(inner.height);
+    let mut take = |most: usize| {
+        let taken = most.min(left);
+        left -= taken;
+        taken
+    };
+    let first = take(1);
+    let answers = take(answers);
+    let line = take(1);
+    let context = take(3.min(preview.saturating_sub(first)));
+    let why = take(why);
+    let rest = take(preview.saturating_sub(first + context));
+    let mut y = inner.y;
+    [first + context + rest, why, line, answers].map(|rows| {
+        let rect = Rect { y, height: rows as u16, ..inner };
+        y += rows as u16;
+        rect
+    })
+}
+
+fn heading(shown: Shown<'_>) -> String {
+    let does = match shown.approval.class {
+        Class::Read => "read",
+        Class::Write => "change files",
+        Class::Execute => "run a command",
+        Class::Network => "reach the network",
+    };
+    let text = format!("{} wants to {does}", visible(&shown.approval.tool));
+    if shown.open > 1 { format!("1 of {} · {text}", shown.open) } else { text }
+}
+
+fn lines(text: &str, wide: usize) -> Vec<Row> {
+    let mut out = Wrapper::new(wide);
+    for line in text.lines() {
+        let piece = (visible(line).into_owned(), crate::ui::widget::row::Role::Dim.into());
+        out.line(&Prefix::default(), &[piece], Break::Words);
+    }
+    out.rows()
+}
+
+/// The line on what keys do now.
+fn told(state: &State, shown: Shown<'_>, theme: &Theme) -> (String, Style) {
+    let hint = |action| shown.keymap.hint(action);
+    if shown.takes {
+        return (format!("{} interrupts the turn", hint(Action::Interrupt)), theme.dim);
+    }
+    if state.focused || state.flushed_at.is_none() {
+        return ("a moment…".to_owned(), theme.warning);
+    }
+    let text = format!("{} to answer; what you type goes into your draft", hint(Action::AnswerApproval));
+    (text, theme.warning)
+}
+
+type Chips = Vec<(String, Style)>;
+
+/// The answers, wrapped. The text of the rule is never cut.
+fn answers(state: &State, shown: Shown<'_>, wide: usize, theme: &Theme) -> Vec<Chips> {
+    let mut rows: Vec<Chips> = vec![Vec::new()];
+    let mut used = 0;
+    for (at, choice) in choices(shown.approval).into_iter().enumerate() {
+        let style = match (shown.takes, at == state.choice) {
+            (true, true) => theme.selection,
+            (true, false) => theme.key,
+            (false, _) => theme.dim,
+        };
+        let key = shown.keymap.hint(choice.action());
+        let mut text = format!(" {key} {} ", says(choice));
+        let mut rule = Vec::new();
+        if choice == Choice::Always {
+            let written = visible(shown.approval.rule.as_deref().unwrap_or_default()).replace('\n', "␊");
+            if width(&text) + width(&written) + 2 <= wide {
+                text = format!("{}: {written} ", text.trim_end());
+            } else {
+                text = format!("{}, by this rule:", text.trim_end());
+                rule = rule_rows(&written, wide);
+            }
+        }
+        let text = ellipsis(&text, wide).into_owned();
+        let need = width(&text) + 1;
+        if used > 0 && used + need > wide + 1 {
+            rows.push(Vec::new());
+            used = 0;
+        }
+        used += need;
+        if let Some(row) = rows.last_mut() {
+            row.push((text, style));
+        }
+        if !rule.is_empty() {
+            rows.extend(rule.into_iter().map(|line| vec![(line, style)]));
+            rows.push(Vec::new());
+            used = 0;
+        }
+    }
+    rows
+}
+
+fn says(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Once => "once",
+        Choice::Session => "this session",
+        Choice::Always => "always",
+        Choice::No => "no",
+        Choice::NoBecause => "no, because…",
+    }
+}
+
+fn rule_rows(rule: &str, wide: usize) -> Vec<String> {
+    let mut out = Wrapper::new(wide);
+    let indent = || vec![("   ".to_owned(), crate::ui::widget::row::Role::Dim.into())];
+    let piece = (rule.to_owned(), crate::ui::widget::row::Role::Text.into());
+    out.line(&Prefix { first: indent(), rest: indent() }, &[piece], Break::Anywhere);
+    out.rows().into_iter().map(|row| row.text).collect()
+}
+
+fn draw_preview(state: &mut State, keymap: &Keymap, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    if area.is_empty() {
+        return;
+    }
+    let rows = state.laid.rows();
+    let mut room = usize::from(area.height);
+    let whole = state.laid.whole() && rows.len() <= room;
+    if !whole && room > 1 {
+        room -= 1;
+    }
+    state.top = state.top.min(rows.len().saturating_sub(room));
+    for (at, row) in rows.iter().skip(state.top).take(room).enumerate() {
+        row.draw(buf, area.x, area.y + at as u16, area.width, theme);
+    }
+    if room < usize::from(area.height) {
+        let wide = usize::from(area.width);
+        let below = rows.len().saturating_sub(state.top + room);
+        let many = if state.laid.whole() { below.to_string() } else { "many".to_owned() };
+        let (down, up) = (keymap.hint(Action::PreviewDown), keymap.hint(Action::PreviewUp));
+        let text = format!("… {many} more lines below, {} above ({down}, {up})", state.top);
+        put(buf, area.x, area.bottom() - 1, &ellipsis(&text, wide), wide, theme.warning);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn every_part_stands_inside_and_the_preview_and_the_answers_come_first(
+            height in 0u16..40, preview in 1usize..50, answers in 1usize..6, why in 0usize..4
+        ) {
+            let inner = Rect::new(3, 5, 30, height);
+            let rects = places(inner, preview, answers, why);
+            let sum: u16 = rects.iter().map(|r| r.height).sum();
+            prop_assert!(sum <= height);
+            prop_assert!(rects.iter().all(|r| r.bottom() <= inner.bottom() || r.height == 0));
+            if height >= 2 {
+                prop_assert!(rects[0].height > 0 && rects[3].height > 0);
+            }
+        }
+    }
+}
