@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::api::access::{Decision, Mode};
 use crate::api::message::{Image, Thinking};
-use crate::base::{CallId, EntryId};
+use crate::base::{CallId, EntryId, SessionId};
 
 /// A command to the session's owner loop. Each is answered by a change of the record, or by an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +100,13 @@ pub enum Query {
     Prompts,
     /// Write the conversation as Markdown to this file (relative to the directory).
     Export(PathBuf),
+    /// Give a session that is open nowhere a display name.
+    Rename {
+        /// Which.
+        session: SessionId,
+        /// The name.
+        title: String,
+    },
     /// Store a key for a provider (mode 0600).
     StoreKey {
         /// The provider's name.

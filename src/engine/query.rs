@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::api::command::Query;
 use crate::api::entry::EntryBody;
 use crate::api::event::{ContextPart, Reply, ServerInfo};
+use crate::base::chain;
 use crate::law::window;
 use crate::provider::probe;
 use crate::store::{self, Dirs};
@@ -58,6 +59,12 @@ impl Owner {
                 let to = cwd.join(path);
                 let id = self.session_id.clone();
                 Box::new(move || export(&dirs, &id, &to))
+            }
+            Query::Rename { session, title } => {
+                Box::new(move || match store::rename(&dirs, &session, &title) {
+                    Ok(()) => Reply::Done(format!("the session is called {title} now")),
+                    Err(e) => Reply::Failed(format!("It was not renamed: {}", chain(&e))),
+                })
             }
             Query::StoreKey { provider, key } => {
                 Box::new(move || match models.store_key(&provider, &key.0) {

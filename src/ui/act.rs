@@ -6,7 +6,7 @@ use crate::api::access::{Decision, Mode};
 use crate::api::command::{Command, Query};
 use crate::api::message::Thinking;
 use crate::base::Millis;
-use crate::ui::action::Action;
+use crate::ui::action::{Action, Layer};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::{Overlay, approve, catalog, line, list};
@@ -27,20 +27,23 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Cancel => cancel(model, now, out),
         A::QuitWhenEmpty => {
             if model.composer.draft.is_empty() {
-                leave(model, out);
+                leave(model, Exit::Quit, out);
             } else {
                 to_composer(model, composer::Msg::Do(A::DeleteRight), now, out);
             }
         }
         A::Palette => model.overlays.push(Overlay::List(catalog::palette(&model.keymap))),
-        A::Help | A::KeysHere => model.overlays.push(Overlay::Page(catalog::help(&model.keymap))),
+        A::Help | A::KeysHere => {
+            model.overlays.push(Overlay::Page(catalog::help(&model.keymap, here(model, now))))
+        }
         A::NextMode => out.push(Effect::Send(Command::SetMode(model.status.mode.next()))),
         A::AnswerApproval if model.approvals.is_empty() => model.say("nothing waits for an approval", now),
         A::AnswerApproval => model.approve.focus(),
         A::Aside => model.approve.put_aside(),
         A::Models => open_list(model, list::Kind::Models, "Model", Query::Models, out),
+        A::Thinking => model.overlays.push(Overlay::List(catalog::thinking())),
         A::Sessions => sessions(model, false, out),
-        A::NewSession => out.push(Effect::Leave(Exit::New)),
+        A::NewSession => leave(model, Exit::New, out),
         A::Themes => model.overlays.push(Overlay::List(catalog::themes(&model.themes, model.theme))),
         A::Context => out.push(model.ask(Asker::Context, Query::Context)),
         A::Live => model.live.hidden = !model.live.hidden,
@@ -120,11 +123,22 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     model.quit_until = Some(now.plus(Millis(QUIT_MS)));
 }
 
-fn leave(model: &mut Model, out: &mut Vec<Effect>) {
-    if model.status.phase.busy() {
-        model.overlays.push(Overlay::List(catalog::quit()));
+/// Leaves the screen; asks first when the model works or a draft would be lost.
+pub fn leave(model: &mut Model, exit: Exit, out: &mut Vec<Effect>) {
+    let (works, draft) = (model.status.phase.busy(), !model.composer.draft.is_empty());
+    if works || draft {
+        model.overlays.push(Overlay::List(catalog::leave(exit, works, draft)));
     } else {
-        out.push(Effect::Leave(Exit::Quit));
+        out.push(Effect::Leave(exit));
+    }
+}
+
+/// The keys of where the person is.
+fn here(model: &Model, now: Millis) -> Layer {
+    match model.focus {
+        _ if model.approval_takes_keys(now) => Layer::Approval,
+        PaneId::Composer => Layer::Composer,
+        PaneId::Conversation | PaneId::Live => Layer::Conversation,
     }
 }
 
@@ -140,12 +154,23 @@ pub fn sessions(model: &mut Model, all: bool, out: &mut Vec<Effect>) {
     let title = if all { "Sessions of all directories" } else { "Sessions of this directory" };
     open_list(model, list::Kind::Sessions { all }, title, Query::Sessions { all }, out);
     let hint = format!(
-        "Enter opens · {} renames this session · {} all directories",
+        "Enter opens · {} renames it · {} all directories",
         model.keymap.hint(Action::Rename),
         model.keymap.hint(Action::AllDirectories)
     );
     if let Some(Overlay::List(shown)) = model.overlays.last_mut() {
         shown.hint = hint;
+    }
+}
+
+/// The list of sessions, if it is open, is asked for anew.
+pub fn look_again(model: &mut Model, out: &mut Vec<Effect>) {
+    let all = model.overlays.iter().find_map(|overlay| match overlay {
+        Overlay::List(list::State { kind: list::Kind::Sessions { all }, .. }) => Some(*all),
+        _ => None,
+    });
+    if let Some(all) = all {
+        out.push(model.ask(Asker::List, Query::Sessions { all }));
     }
 }
 
@@ -186,6 +211,13 @@ pub fn decide(model: &mut Model, call: &crate::base::CallId, decision: Decision,
     model.approve.turn_to(model.approvals.first().map(|a| &a.call));
 }
 
+/// Lets the model think so much.
+pub fn think(model: &mut Model, level: Thinking, now: Millis, out: &mut Vec<Effect>) {
+    out.push(Effect::Send(Command::SetThinking(level)));
+    let word = catalog::THINKING.iter().find(|(_, l, _)| *l == level).map_or("", |(word, ..)| word);
+    model.say(format!("thinking: {word}"), now);
+}
+
 /// Does a `/` command.
 pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut Vec<Effect>) {
     let send = |command| Effect::Send(command);
@@ -193,24 +225,11 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         ("help", _) => act(model, Action::Help, now, out),
         ("model", "") => act(model, Action::Models, now, out),
         ("model", name) => out.push(send(Command::SetModel(name.to_owned()))),
-        ("thinking", word) => {
-            let level = [
-                ("off", Thinking::Off),
-                ("low", Thinking::Low),
-                ("medium", Thinking::Medium),
-                ("high", Thinking::High),
-                ("default", Thinking::Default),
-            ]
-            .into_iter()
-            .find(|(w, _)| *w == word);
-            match level {
-                Some((word, level)) => {
-                    out.push(send(Command::SetThinking(level)));
-                    model.say(format!("thinking: {word}"), now);
-                }
-                None => model.say("expected off, low, medium, high or default after /thinking", now),
-            }
-        }
+        ("thinking", "") => act(model, Action::Thinking, now, out),
+        ("thinking", word) => match catalog::THINKING.iter().find(|(w, ..)| *w == word) {
+            Some((_, level, _)) => think(model, *level, now, out),
+            None => model.say("expected off, low, medium, high or default after /thinking", now),
+        },
         ("mode", word) => match Mode::parse(word) {
             Some(mode) => out.push(send(Command::SetMode(mode))),
             None => model.say("expected ask, edits, auto or plan after /mode", now),
@@ -242,7 +261,7 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
             model.overlays.push(Overlay::List(catalog::trust(&cwd)));
         }
         ("retry", _) => act(model, Action::Retry, now, out),
-        ("quit", _) => leave(model, out),
+        ("quit", _) => leave(model, Exit::Quit, out),
         _ => model.say(format!("there is no command /{name}"), now),
     }
 }

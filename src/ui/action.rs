@@ -45,6 +45,8 @@ pub enum Action {
     AnswerApproval,
     /// Choose the model.
     Models,
+    /// How much the model thinks.
+    Thinking,
     /// Open another session.
     Sessions,
     /// Begin a new session.
@@ -209,6 +211,7 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Global, Action::NextMode, "next-mode", "The next approval mode"),
     (Layer::Global, Action::AnswerApproval, "answer-approval", "Turn to the open approval"),
     (Layer::Global, Action::Models, "models", "Choose the model"),
+    (Layer::Global, Action::Thinking, "thinking", "How much the model thinks"),
     (Layer::Global, Action::Sessions, "sessions", "Open another session"),
     (Layer::Global, Action::NewSession, "new-session", "Begin a new session"),
     (Layer::Global, Action::Themes, "themes", "Choose the theme"),

@@ -65,6 +65,8 @@ pub enum Asker {
     Servers,
     /// Something of which only the outcome is told.
     Outcome,
+    /// A session was renamed: the list of sessions is asked for anew.
+    Renamed,
     /// A key was stored: models are offered next.
     Key,
     /// The conversation, with its token.

@@ -2,7 +2,7 @@
 
 use crate::api::access::Decision;
 use crate::api::command::{Command, Query, Secret};
-use crate::base::Millis;
+use crate::base::{Millis, SessionId};
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
 use crate::ui::input::{Code, Key};
@@ -28,16 +28,24 @@ fn on_page(model: &mut Model, key: Key) {
     let meaning = model.keymap.meaning(&[Layer::List], None, key);
     let Some(Overlay::Page(page)) = model.overlays.last_mut() else { return };
     match (meaning, key.code) {
-        (Meaning::Do(Action::ListNext), _) | (_, Code::Char('j')) => page.scroll(1),
-        (Meaning::Do(Action::ListPrevious), _) | (_, Code::Char('k')) => page.scroll(-1),
-        (Meaning::Do(Action::ListPageDown), _) | (_, Code::Char(' ')) => page.scroll_page(1),
+        (Meaning::Do(Action::ListNext), _) => page.scroll(1),
+        (Meaning::Do(Action::ListPrevious), _) => page.scroll(-1),
+        (Meaning::Do(Action::ListPageDown), _) => page.scroll_page(1),
         (Meaning::Do(Action::ListPageUp), _) => page.scroll_page(-1),
         (_, Code::Home) => page.scroll(i32::MIN / 2),
         (_, Code::End) => page.scroll(i32::MAX / 2),
-        (Meaning::Do(Action::Close | Action::Accept), _) | (_, Code::Char('q' | '?')) => {
-            model.overlays.pop();
-        }
-        _ => {}
+        (Meaning::Do(Action::Close | Action::Accept), _) => drop(model.overlays.pop()),
+        (_, Code::Backspace) => page.untype(key.mods.ctrl || key.mods.alt),
+        (_, Code::Char('u')) if key.mods.ctrl => page.untype(true),
+        _ => match key.typed() {
+            Some('?') if page.typed().is_empty() => drop(model.overlays.pop()),
+            Some(c) if page.searches() => page.type_char(c),
+            Some('j') => page.scroll(1),
+            Some('k') => page.scroll(-1),
+            Some(' ') => page.scroll_page(1),
+            Some('q') => drop(model.overlays.pop()),
+            _ => {}
+        },
     }
 }
 
@@ -53,8 +61,10 @@ fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         Meaning::Do(Action::Close) => return close(model),
         Meaning::Do(Action::Accept) => return accept(model, now, out),
         Meaning::Do(Action::Rename) if matches!(list.kind, Kind::Sessions { .. }) => {
-            model.overlays.pop();
-            return act::slash(model, "rename", "", now, out);
+            if let Some(Pick::Session(id)) = list.marked().map(|row| row.pick.clone()) {
+                model.overlays.push(Overlay::Line(line::State::new(line::Kind::Rename(id))));
+            }
+            return;
         }
         Meaning::Do(Action::AllDirectories) => {
             if let Kind::Sessions { all } = list.kind {
@@ -103,7 +113,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Write(text) => to_composer(model, composer::Msg::Recall(text), now, out),
         Pick::Model(id) => out.push(Effect::Send(Command::SetModel(id))),
         Pick::Session(id) if id == model.status.session => model.say("this session is open already", now),
-        Pick::Session(id) => out.push(Effect::Leave(Exit::Switch(id))),
+        Pick::Session(id) => act::leave(model, Exit::Switch(id), out),
         Pick::Theme(at) => {
             model.theme = at;
             let name = model.look().name.clone();
@@ -114,9 +124,10 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
             model.overlays.push(Overlay::Line(line::State::new(line::Kind::Key(provider.to_owned()))));
         }
         Pick::Mode(mode) => out.push(Effect::Send(Command::SetMode(mode))),
-        Pick::Rehearsal => out.push(Effect::Leave(Exit::Rehearsal)),
+        Pick::Thinking(level) => act::think(model, level, now, out),
+        Pick::Rehearsal => act::leave(model, Exit::Rehearsal, out),
         Pick::Trust(yes) => out.push(Effect::Send(Command::Trust(yes))),
-        Pick::Quit => out.push(Effect::Leave(Exit::Quit)),
+        Pick::Leave(exit) => out.push(Effect::Leave(exit)),
         Pick::Close => {}
     }
 }
@@ -152,13 +163,24 @@ pub fn searched(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     }
 }
 
+/// Names the open session, or another one of the list.
+fn rename(model: &mut Model, session: SessionId, title: String, out: &mut Vec<Effect>) {
+    if session == model.status.session {
+        out.push(Effect::Send(Command::Rename(title)));
+        act::look_again(model, out);
+    } else {
+        let effect = model.ask(Asker::Renamed, Query::Rename { session, title });
+        out.push(effect);
+    }
+}
+
 fn line_done(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     let Some(Overlay::Line(line)) = model.overlays.pop() else { return };
     let text = line.text.trim().to_owned();
     match line.kind {
         line::Kind::Find => {}
         line::Kind::Rename(_) if text.is_empty() => {}
-        line::Kind::Rename(_) => out.push(Effect::Send(Command::Rename(text))),
+        line::Kind::Rename(id) => rename(model, id, text, out),
         line::Kind::Reason(call) => {
             let reason = (!text.is_empty()).then_some(text);
             if model.approvals.iter().any(|a| a.call == call) {

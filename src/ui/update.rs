@@ -53,7 +53,9 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
             Some(Overlay::List(list)) => {
                 text.chars().filter(|c| !c.is_control()).for_each(|c| list.type_char(c))
             }
-            Some(Overlay::Page(_)) => {}
+            Some(Overlay::Page(page)) => {
+                text.chars().filter(|c| !c.is_control()).for_each(|c| page.type_char(c));
+            }
             None => {
                 model.focus = PaneId::Composer;
                 to_composer(model, composer::Msg::Paste(text), now, out);
@@ -221,7 +223,8 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         }
         (_, Reply::Servers(servers)) => {
             if let Some(shown) = list_of(model, |kind| kind == list::Kind::Welcome) {
-                shown.add_rows(catalog::servers(&servers));
+                // after the rehearsal: what runs here needs no key
+                shown.insert_rows(1, catalog::servers(&servers));
                 let found = if servers.is_empty() { " · no model server found on this machine" } else { "" };
                 shown.hint = format!("↑ ↓ choose · Enter takes it{found}");
             }
@@ -233,6 +236,10 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         (Asker::Key, Reply::Done(said)) => {
             model.say(said, now);
             act::act(model, Action::Models, now, out);
+        }
+        (Asker::Renamed, Reply::Done(said)) => {
+            model.say(said, now);
+            act::look_again(model, out);
         }
         (_, Reply::Done(said)) => model.say(said, now),
         (_, Reply::Failed(why)) => {

@@ -140,6 +140,11 @@ fn draw_composer(
 }
 
 fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    // what is covered is not seen: it begins anew when it is shown again
+    let covered = !model.overlays.is_empty();
+    if covered {
+        model.approve.covered();
+    }
     let takes = model.approval_takes_keys(now);
     let approvals = model.approvals.clone();
     let Some(approval) = approvals.first() else { return };
@@ -152,8 +157,7 @@ fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &T
     };
     let shown = approve::Shown { approval, open: approvals.len(), takes, keymap: &model.keymap };
     approve::view(&mut model.approve, shown, area, buf, theme);
-    if !model.overlays.is_empty() {
-        // what is covered was not seen: it begins anew when it is shown again
+    if covered {
         model.approve.covered();
     }
 }

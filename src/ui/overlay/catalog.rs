@@ -4,9 +4,11 @@ use super::list::{Kind, Pick, Row, State};
 use super::page::{self, Line};
 use crate::api::access::Mode;
 use crate::api::event::{ContextPart, ModelInfo, ServerInfo, SessionInfo};
+use crate::api::message::Thinking;
 use crate::base::Millis;
 use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
 use crate::ui::keymap::Keymap;
+use crate::ui::msg::Exit;
 use crate::ui::pane::composer::slash;
 use crate::ui::theme::Theme;
 
@@ -61,7 +63,23 @@ pub fn models(models: &[ModelInfo]) -> Vec<Row> {
         Row { text: m.id.clone(), note: note.join(" · "), pick: Pick::Model(m.id.clone()), usable: m.usable }
     };
     let (usable, other): (Vec<&ModelInfo>, Vec<&ModelInfo>) = models.iter().partition(|m| m.usable);
-    usable.into_iter().chain(other).map(row).collect()
+    let think = Row::new("How much it thinks…", "", Pick::Do(Action::Thinking));
+    usable.into_iter().chain(other).map(row).chain([think]).collect()
+}
+
+/// How much the model may think: each level with its word.
+pub const THINKING: [(&str, Thinking, &str); 5] = [
+    ("default", Thinking::Default, "as the provider likes"),
+    ("off", Thinking::Off, "not at all, where the model can be told so"),
+    ("low", Thinking::Low, "little: quick and cheap"),
+    ("medium", Thinking::Medium, "some"),
+    ("high", Thinking::High, "much: slow, and it costs"),
+];
+
+/// Levels of thinking.
+pub fn thinking() -> State {
+    let rows = THINKING.iter().map(|(word, level, says)| Row::new(*word, *says, Pick::Thinking(*level)));
+    State::new(Kind::Thinking, "How much the model thinks", rows.collect())
 }
 
 /// Rows for sessions.
@@ -162,35 +180,38 @@ pub fn provider_of(kind: &str) -> String {
 /// Whether a directory's own settings are read.
 pub fn trust(cwd: &str) -> State {
     let rows = vec![
-        Row::new("No", "its settings, commands and servers stay unread", Pick::Trust(false)),
-        Row::new("Yes, I trust it", "what it holds can run programs", Pick::Trust(true)),
+        Row::new("No", "they stay unread; all else works", Pick::Trust(false)),
+        Row::new("Yes, I trust it", "they are read from the next start on", Pick::Trust(true)),
     ];
     let mut state = State::new(Kind::Trust, "Trust this directory?", rows);
     state.intro = vec![
-        format!("{cwd} brings its own settings."),
-        "They can allow commands and start programs.".to_owned(),
+        format!("{cwd} brings its own settings, which can allow commands and start programs."),
+        "What would be read: .windlass/settings.json and .windlass/commands/*.md".to_owned(),
     ];
     state.hint = "↑ ↓ choose · Enter takes it · /trust changes it later".to_owned();
     state
 }
 
-/// Whether to leave while something runs.
-pub fn quit() -> State {
-    let rows = vec![
-        Row::new("Stay", "", Pick::Close),
-        Row::new("Leave", "what runs is ended; the session can be resumed", Pick::Quit),
-    ];
-    let mut state = State::new(Kind::Quit, "Leave while the model works?", rows);
+/// Whether to leave while the model works, or while a draft stands that would be lost.
+pub fn leave(exit: Exit, works: bool, draft: bool) -> State {
+    let (title, lost) = match (works, draft) {
+        (true, true) => ("Leave while the model works?", "what runs is ended, your draft is lost"),
+        (true, false) => ("Leave while the model works?", "what runs is ended; the session can be resumed"),
+        (false, _) => ("Leave your draft?", "it is not sent, and it is lost"),
+    };
+    let rows = vec![Row::new("Stay", "", Pick::Close), Row::new("Leave", lost, Pick::Leave(exit))];
+    let mut state = State::new(Kind::Quit, title, rows);
     state.hint = "↑ ↓ choose · Enter takes it".to_owned();
     state
 }
 
-/// Every key and command, from the keymap itself.
-pub fn help(keymap: &Keymap) -> page::State {
+/// Every key and command, from the keymap itself; the keys of where the person is come first.
+pub fn help(keymap: &Keymap, here: Layer) -> page::State {
     let mut lines = Vec::new();
-    for (layer, _, title) in LAYERS {
+    let (first, others): (Vec<_>, Vec<_>) = LAYERS.iter().partition(|(layer, ..)| *layer == here);
+    for (layer, _, title) in first.into_iter().chain(others) {
         lines.push(Line::Head((*title).to_owned()));
-        for (_, action, _, says) in ACTIONS.iter().filter(|(l, ..)| l == layer) {
+        for (_, action, _, says) in ACTIONS.iter().filter(|(l, ..)| *l == layer) {
             let keys = keymap.keys_of(*action).join(", ");
             lines.push(Line::Pair(
                 if keys.is_empty() { "(no key)".to_owned() } else { keys },
@@ -206,16 +227,27 @@ pub fn help(keymap: &Keymap) -> page::State {
     lines.push(Line::Pair("!COMMAND".to_owned(), "run a command that the model sees".to_owned()));
     lines.push(Line::Pair("!!COMMAND".to_owned(), "run a command hidden from the model".to_owned()));
     lines.push(Line::Pair("@FILE".to_owned(), "name a file; typing narrows".to_owned()));
-    page::State::new("Keys and commands", lines)
+    page::State::new("Keys and commands", lines).searched()
 }
 
-/// What fills the window.
+/// What fills the window: a bar for each part, of the window where it is known.
 pub fn context(parts: &[ContextPart], window: Option<u64>) -> page::State {
     let total: u64 = parts.iter().map(|p| p.tokens).sum();
-    let of = window.map_or("window unknown".to_owned(), |w| format!("of {w} ({}%)", total * 100 / w.max(1)));
+    let whole = window.unwrap_or(total).max(total);
+    let of = match window {
+        Some(window) => format!("of {window} ({}%)", total * 100 / window.max(1)),
+        None => "(the window's size is unknown)".to_owned(),
+    };
+    let bar = |name: &str, part, note: &str| Line::Bar {
+        name: name.to_owned(),
+        part,
+        of: whole,
+        note: note.to_owned(),
+    };
     let mut lines = vec![Line::Text(format!("about {total} tokens {of}")), Line::Text(String::new())];
-    for part in parts {
-        lines.push(Line::Pair(part.name.clone(), format!("{:>8}  {}", part.tokens, part.note)));
+    lines.extend(parts.iter().map(|p| bar(&p.name, p.tokens, &p.note)));
+    if let Some(window) = window {
+        lines.push(bar("free", window.saturating_sub(total), ""));
     }
     page::State::new("What fills the model's window", lines)
 }

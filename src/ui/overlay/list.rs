@@ -5,8 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Clear, Widget as _};
 
 use crate::api::access::Mode;
+use crate::api::message::Thinking;
 use crate::base::SessionId;
 use crate::ui::action::Action;
+use crate::ui::msg::Exit;
 use crate::ui::theme::Theme;
 use crate::ui::widget::fuzzy;
 use crate::ui::widget::text::{ellipsis, tame, width};
@@ -18,6 +20,8 @@ pub enum Kind {
     Palette,
     /// Models.
     Models,
+    /// Levels of thinking.
+    Thinking,
     /// Sessions, of this directory or of all.
     Sessions {
         /// Of all directories.
@@ -63,8 +67,10 @@ pub enum Pick {
     Rehearsal,
     /// Trust the directory or not.
     Trust(bool),
+    /// Let the model think so much.
+    Thinking(Thinking),
     /// Leave.
-    Quit,
+    Leave(Exit),
     /// Only close the list.
     Close,
 }
@@ -133,12 +139,13 @@ impl State {
         self.waits = false;
         self.narrow();
     }
-    /// Adds rows at the end.
-    pub fn add_rows(&mut self, rows: Vec<Row>) {
-        self.rows.extend(rows);
-        let at = self.at;
+    /// Puts rows in at a place; the mark stays on its row.
+    pub fn insert_rows(&mut self, at: usize, rows: Vec<Row>) {
+        let at = at.min(self.rows.len());
+        let marked = self.shown.get(self.at).map(|i| if *i < at { *i } else { i + rows.len() });
+        self.rows.splice(at..at, rows);
         self.narrow();
-        self.at = at.min(self.shown.len().saturating_sub(1));
+        self.at = self.shown.iter().position(|i| Some(*i) == marked).unwrap_or(0);
     }
     fn narrow(&mut self) {
         let texts: Vec<String> = self.rows.iter().map(|r| format!("{} {}", r.text, r.note)).collect();
@@ -239,13 +246,23 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         buf.set_stringn(inner.x, y, ellipsis(&text, wide), wide, style);
         y += 1;
     }
-    let hint = u16::from(spare(y) > keep && !state.hint.is_empty());
+    // a note that has no room beside its row stands below
+    let note = state.marked().map(|row| row.note.clone()).filter(|_| column(state, wide).is_none());
+    let told = note.filter(|note| !note.is_empty()).unwrap_or_else(|| state.hint.clone());
+    let hint = u16::from(spare(y) > keep && !told.is_empty());
     let room = usize::from(spare(y) - hint.min(spare(y)));
     state.page = room;
     draw_rows(state, Rect { y, height: room as u16, ..inner }, buf, theme);
     if hint == 1 {
-        buf.set_stringn(inner.x, inner.bottom() - 1, ellipsis(&state.hint, wide), wide, theme.dim);
+        buf.set_stringn(inner.x, inner.bottom() - 1, ellipsis(&tame(&told), wide), wide, theme.dim);
     }
+}
+
+/// The column of the notes; none: there is no room for them.
+fn column(state: &State, wide: usize) -> Option<usize> {
+    let longest = state.shown.iter().map(|i| width(&state.rows[*i].text)).max().unwrap_or(0);
+    let column = longest.min(wide * 3 / 5) + 4;
+    (column + 12 <= wide).then_some(column)
 }
 
 fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -260,8 +277,7 @@ fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     let room = usize::from(area.height);
     let first = (state.at + 1).saturating_sub(room);
-    let longest = state.shown.iter().map(|i| width(&state.rows[*i].text)).max().unwrap_or(0);
-    let column = longest.min(wide * 3 / 5) + 4;
+    let notes = column(state, wide);
     for (line, index) in state.shown.iter().skip(first).take(room).enumerate() {
         let row = &state.rows[*index];
         let y = area.y + line as u16;
@@ -273,12 +289,31 @@ fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         };
         buf.set_style(Rect { y, height: 1, ..area }, style);
         let sign = if marked { "▸ " } else { "  " };
-        let text_room = if row.note.is_empty() || column + 6 > wide { wide } else { column };
+        let notes = notes.filter(|_| !row.note.is_empty());
+        let text_room = notes.unwrap_or(wide);
         let text = format!("{sign}{}", tame(&row.text));
         buf.set_stringn(area.x, y, ellipsis(&text, text_room), text_room, style);
-        if !row.note.is_empty() && column + 6 <= wide {
+        if let Some(column) = notes {
             let left = wide - column;
             buf.set_stringn(area.x + column as u16, y, ellipsis(&tame(&row.note), left), left, dim);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_put_in_above_leave_the_mark_on_its_row() {
+        let row = |text: &str| Row::new(text, "", Pick::Write(text.to_owned()));
+        let mut list = State::new(Kind::Welcome, "t", vec![row("a"), row("b")]);
+        list.step(1);
+        list.insert_rows(1, vec![row("x"), row("y")]);
+        assert_eq!(list.marked().map(|r| r.text.as_str()), Some("b"));
+        list.step(-1);
+        assert_eq!(list.marked().map(|r| r.text.as_str()), Some("y"));
+        list.insert_rows(99, vec![row("z")]);
+        assert_eq!(list.marked().map(|r| r.text.as_str()), Some("y"));
     }
 }

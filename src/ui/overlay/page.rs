@@ -1,11 +1,15 @@
-//! A page to read: help, what fills the window.
+//! A page to read: help, what fills the window. Help is searched by typing.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::list::{framed, place};
 use crate::ui::theme::Theme;
-use crate::ui::widget::text::{ellipsis, tame};
+use crate::ui::widget::row::put;
+use crate::ui::widget::text::{ellipsis, tame, width};
+
+/// Columns of a full bar.
+const BAR: usize = 20;
 
 /// One line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +20,17 @@ pub enum Line {
     Pair(String, String),
     /// Plain words.
     Text(String),
+    /// A part of a whole: its name, its size, the whole, a word on it.
+    Bar {
+        /// The part's name.
+        name: String,
+        /// Its size.
+        part: u64,
+        /// The whole's size.
+        of: u64,
+        /// A word on it.
+        note: String,
+    },
 }
 
 /// The page.
@@ -23,8 +38,11 @@ pub enum Line {
 pub struct State {
     /// Its title.
     pub title: String,
-    /// Its lines.
-    pub lines: Vec<Line>,
+    lines: Vec<Line>,
+    /// What was typed to search it; none: it is not searched.
+    typed: Option<String>,
+    /// The lines that match.
+    shown: Vec<usize>,
     top: usize,
     room: usize,
 }
@@ -32,72 +50,207 @@ pub struct State {
 impl State {
     /// A page of lines.
     pub fn new(title: &str, lines: Vec<Line>) -> Self {
-        Self { title: title.to_owned(), lines, top: 0, room: 1 }
+        let shown = (0..lines.len()).collect();
+        Self { title: title.to_owned(), lines, typed: None, shown, top: 0, room: 1 }
+    }
+    /// The same page, searched by typing.
+    pub fn searched(self) -> Self {
+        Self { typed: Some(String::new()), ..self }
+    }
+    /// Whether typing searches it.
+    pub fn searches(&self) -> bool {
+        self.typed.is_some()
+    }
+    /// What was typed.
+    pub fn typed(&self) -> &str {
+        self.typed.as_deref().unwrap_or_default()
+    }
+    /// A typed character narrows the page, if it is searched.
+    pub fn type_char(&mut self, c: char) {
+        if let Some(typed) = &mut self.typed {
+            typed.push(c);
+            self.narrow();
+        }
+    }
+    /// The last typed character, or all of them, go.
+    pub fn untype(&mut self, all: bool) {
+        if let Some(typed) = &mut self.typed {
+            if all {
+                typed.clear();
+            } else {
+                typed.pop();
+            }
+            self.narrow();
+        }
+    }
+    fn narrow(&mut self) {
+        let typed = self.typed().to_lowercase();
+        let words: Vec<&str> = typed.split_whitespace().collect();
+        let hits = |text: &str| {
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        self.top = 0;
+        if words.is_empty() {
+            self.shown = (0..self.lines.len()).collect();
+            return;
+        }
+        let mut head = None;
+        self.shown.clear();
+        for (at, line) in self.lines.iter().enumerate() {
+            let hit = match line {
+                Line::Head(_) => {
+                    head = Some(at);
+                    false
+                }
+                Line::Pair(key, says) => hits(&format!("{key} {says}")),
+                Line::Text(text) => !text.is_empty() && hits(text),
+                Line::Bar { name, note, .. } => hits(&format!("{name} {note}")),
+            };
+            if hit {
+                self.shown.extend(head.take());
+                self.shown.push(at);
+            }
+        }
     }
     /// Scrolls by lines.
     pub fn scroll(&mut self, by: i32) {
-        let last = self.lines.len().saturating_sub(self.room);
+        let last = self.shown.len().saturating_sub(self.room);
         self.top = self.top.saturating_add_signed(by as isize).min(last);
     }
     /// Scrolls by pages.
     pub fn scroll_page(&mut self, by: i32) {
         self.scroll(by * (self.room as i32 - 1).max(1));
     }
+    /// Columns of the keys or names.
+    fn column(&self, wide: usize) -> usize {
+        let longest = self.lines.iter().map(|line| match line {
+            Line::Pair(key, _) | Line::Bar { name: key, .. } => width(key),
+            Line::Head(_) | Line::Text(_) => 0,
+        });
+        longest.max().unwrap_or(0).min(wide / 3) + 2
+    }
 }
 
 /// Draws the page.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let rect = place(area, (96, (state.lines.len() as u16).saturating_add(3)));
-    let inner = framed(rect, &state.title, buf, theme);
+    let extra = 3 + u16::from(state.searches());
+    let rect = place(area, (96, (state.lines.len().min(1000) as u16) + extra));
+    let mut inner = framed(rect, &state.title, buf, theme);
     if inner.is_empty() {
         return;
+    }
+    let wide = usize::from(inner.width);
+    if state.searches() && inner.height > 2 {
+        let (text, style) = match state.typed() {
+            "" => ("› type to search".to_owned(), theme.dim),
+            typed => (format!("› {}", tame(typed)), theme.user),
+        };
+        put(buf, inner.x, inner.y, &ellipsis(&text, wide), wide, style);
+        inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
     }
     let foot = u16::from(inner.height > 2);
     state.room = usize::from(inner.height - foot);
     state.scroll(0);
-    let wide = usize::from(inner.width);
-    let column = state
-        .lines
-        .iter()
-        .filter_map(|l| match l {
-            Line::Pair(key, _) => Some(crate::ui::widget::text::width(key)),
-            Line::Head(_) | Line::Text(_) => None,
-        })
-        .max()
-        .unwrap_or(0)
-        .min(wide / 3)
-        + 2;
-    for (at, line) in state.lines.iter().skip(state.top).take(state.room).enumerate() {
-        let y = inner.y + at as u16;
-        match line {
-            Line::Head(text) => {
-                buf.set_stringn(inner.x, y, ellipsis(text, wide), wide, theme.heading);
-            }
-            Line::Text(text) => {
-                buf.set_stringn(inner.x, y, ellipsis(&tame(text), wide), wide, theme.text);
-            }
-            Line::Pair(key, says) => {
-                buf.set_stringn(inner.x, y, ellipsis(key, column - 1), column - 1, theme.key);
-                if column < wide {
-                    let left = wide - column;
-                    buf.set_stringn(
-                        inner.x + column as u16,
-                        y,
-                        ellipsis(&tame(says), left),
-                        left,
-                        theme.text,
-                    );
-                }
-            }
-        }
+    let column = state.column(wide);
+    for (at, index) in state.shown.iter().skip(state.top).take(state.room).enumerate() {
+        let place = Rect { y: inner.y + at as u16, height: 1, ..inner };
+        draw_line(&state.lines[*index], column, place, buf, theme);
+    }
+    if state.shown.is_empty() {
+        put(buf, inner.x, inner.y, &ellipsis("nothing matches", wide), wide, theme.dim);
     }
     if foot == 1 {
-        let below = state.lines.len().saturating_sub(state.top + state.room);
-        let text = if below > 0 {
-            format!("{below} more lines below · PageDown · Esc closes")
-        } else {
-            "Esc closes".to_owned()
+        let below = state.shown.len().saturating_sub(state.top + state.room);
+        let text = match below {
+            0 => "Esc closes".to_owned(),
+            _ => format!("{below} more lines below · PageDown · Esc closes"),
         };
-        buf.set_stringn(inner.x, inner.bottom() - 1, ellipsis(&text, wide), wide, theme.dim);
+        put(buf, inner.x, inner.bottom() - 1, &ellipsis(&text, wide), wide, theme.dim);
+    }
+}
+
+fn draw_line(line: &Line, column: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let wide = usize::from(area.width);
+    let mut at = |from: usize, text: &str, room: usize, style| {
+        if from < wide {
+            let room = room.min(wide - from);
+            put(buf, area.x + from as u16, area.y, &ellipsis(&tame(text), room), room, style);
+        }
+    };
+    match line {
+        Line::Head(text) => at(0, text, wide, theme.heading),
+        Line::Text(text) => at(0, text, wide, theme.text),
+        Line::Pair(key, says) => {
+            at(0, key, column - 1, theme.key);
+            at(column, says, wide, theme.text);
+        }
+        Line::Bar { name, part, of, note } => {
+            at(0, name, column - 1, theme.key);
+            let bar = if wide >= column + 22 + BAR { BAR } else { 0 };
+            at(column, &filled(*part, *of, bar), bar, theme.accent);
+            let numbers = format!("{part:>8}  {:>4}", share(*part, *of));
+            let after = column + bar + usize::from(bar > 0);
+            at(after, &numbers, 16, theme.text);
+            at(after + 16, note, wide, theme.dim);
+        }
+    }
+}
+
+/// A bar in eighths of a column; what is more than nothing shows.
+fn filled(part: u64, of: u64, columns: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let whole = (columns as u128) * 8;
+    let eighths = (u128::from(part) * whole).checked_div(u128::from(of)).unwrap_or(0).min(whole) as usize;
+    let eighths = eighths.max(usize::from(part > 0 && columns > 0));
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// A share in percent, rounded; a small one is not nothing.
+fn share(part: u64, of: u64) -> String {
+    match (u128::from(part) * 200 + u128::from(of)).checked_div(u128::from(of) * 2) {
+        None => "?".to_owned(),
+        Some(0) if part > 0 => "<1%".to_owned(),
+        Some(percent) => format!("{percent}%"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        assert_eq!(filled(1, 2, 4), "██");
+        assert_eq!(filled(3, 16, 4), "▊");
+        assert_eq!(filled(9, 3, 4), "████", "never longer than the whole");
+        assert_eq!(filled(1, 1_000_000, 4), "▏");
+        assert_eq!(filled(1, 0, 4), "▏");
+        assert_eq!(filled(0, 9, 4), "");
+        assert_eq!(filled(u64::MAX, u64::MAX, 2), "██");
+        assert_eq!((share(1, 3), share(1, 1000), share(0, 3)), ("33%".into(), "<1%".into(), "0%".into()));
+        assert_eq!(share(u64::MAX, u64::MAX), "100%");
+        assert_eq!(share(1, 0), "?");
+    }
+
+    #[test]
+    fn a_search_keeps_the_headings_of_what_it_finds() {
+        let pair = |key: &str, says: &str| Line::Pair(key.into(), says.into());
+        let lines = vec![
+            Line::Head("A".into()),
+            pair("esc", "End what runs"),
+            pair("x", "Cut"),
+            Line::Head("B".into()),
+            pair("y", "Copy"),
+        ];
+        let mut page = State::new("Keys", lines).searched();
+        "what END".chars().for_each(|c| page.type_char(c));
+        assert_eq!(page.shown, [0, 1]);
+        page.untype(true);
+        assert_eq!(page.shown, [0, 1, 2, 3, 4]);
+        "copy".chars().for_each(|c| page.type_char(c));
+        assert_eq!(page.shown, [3, 4]);
+        page.type_char('q');
+        assert!(page.shown.is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! When an approval takes keys, told with plain numbers.
 
 use super::{Screen, record};
+use proptest::prelude::*;
 use windlass::api::access::Decision;
 use windlass::api::command::Command;
 use windlass::base::CallId;
@@ -133,4 +134,159 @@ fn what_an_overlay_covers_is_not_seen() {
     screen.keys("esc");
     screen.draw();
     assert_eq!(screen.keys("y"), vec![], "it was only just uncovered");
+}
+
+#[test]
+fn one_that_another_overlay_covered_begins_anew() {
+    let mut screen = asked();
+    screen.tell(Msg::Flushed);
+    screen.now += 400;
+    screen.keys("ctrl-p");
+    screen.draw();
+    screen.tell(Msg::Flushed);
+    screen.now += 5000;
+    screen.keys("esc");
+    assert_eq!(screen.keys("y"), vec![], "it was not on the screen");
+    screen.keys("backspace");
+    screen.draw();
+    screen.tell(Msg::Flushed);
+    screen.now += 400;
+    assert_eq!(screen.keys("y"), decided(Decision::Once));
+}
+
+#[test]
+fn one_that_has_no_room_takes_no_key() {
+    let mut record = record::empty();
+    record::ask(&mut record, "c1", "rm -rf target");
+    let mut screen = Screen::new(20, 1, record);
+    screen.draw();
+    screen.tell(Msg::Flushed);
+    screen.now += 5000;
+    assert_eq!(screen.keys("y"), vec![]);
+}
+
+#[test]
+fn several_come_one_at_a_time_and_each_waits_anew() {
+    let mut record = record::empty();
+    for (call, command) in [("c1", "first"), ("c2", "second"), ("c3", "third")] {
+        record::ask(&mut record, call, command);
+    }
+    let mut screen = Screen::new(80, 24, record);
+    let shown = screen.shown();
+    assert!(shown.contains("1 of 3") && shown.contains("first") && !shown.contains("second"), "{shown}");
+    screen.tell(Msg::Flushed);
+    screen.now += 400;
+    assert_eq!(screen.keys("y"), decided(Decision::Once));
+    assert_eq!(screen.keys("y"), vec![], "the second is not even drawn");
+    screen.keys("backspace");
+    let shown = screen.shown();
+    assert!(shown.contains("1 of 2") && shown.contains("second"), "{shown}");
+}
+
+#[test]
+fn a_long_rule_is_shown_whole() {
+    let mut record = record::empty();
+    record::ask(&mut record, "c1", "x");
+    let rule = format!("bash(cargo {} --end:*)", "word ".repeat(40));
+    std::sync::Arc::make_mut(&mut record.approvals)[0].rule = Some(rule.clone());
+    let mut screen = Screen::new(60, 30, record);
+    let shown = screen.shown();
+    let told: String = shown.chars().filter(|c| c.is_alphanumeric()).collect();
+    let wanted: String = rule.chars().filter(|c| c.is_alphanumeric()).collect();
+    assert!(told.contains(&wanted), "{shown}");
+}
+
+#[test]
+fn a_diff_is_shown_as_one() {
+    let mut record = record::empty();
+    record::ask(&mut record, "c1", "x");
+    let diff = "--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n fn a() {\n-    old(\u{200b})\n+    new()\n";
+    let approval = &mut std::sync::Arc::make_mut(&mut record.approvals)[0];
+    approval.preview = windlass::api::access::Preview::Diff { diff: diff.into() };
+    approval.class = windlass::api::access::Class::Write;
+    let mut screen = Screen::new(80, 24, record);
+    screen.draw();
+    screen.tell(Msg::Flushed);
+    screen.now += 400;
+    insta::assert_snapshot!("approval-diff", format!("{}\n{}", screen.shown(), screen.clean().0));
+}
+
+/// What can happen to a screen.
+#[derive(Clone, Debug)]
+enum Step {
+    Key(&'static str),
+    Flushed,
+    Draw,
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    const KEYS: &[&str] = &[
+        "y",
+        "s",
+        "a",
+        "n",
+        "r",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "enter",
+        "space",
+        "tab",
+        "shift-tab",
+        "left",
+        "right",
+        "up",
+        "down",
+        "esc",
+        "alt-a",
+        "f2",
+        "ctrl-p",
+        "ctrl-x",
+        "m",
+        "?",
+        "backspace",
+        "ctrl-c",
+        "pagedown",
+    ];
+    prop_oneof![
+        6 => prop::sample::select(KEYS).prop_map(Step::Key),
+        1 => Just(Step::Flushed),
+        1 => Just(Step::Draw),
+        1 => (0u64..150).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn no_key_answers_within_400_ms_of_the_flush(
+        before in prop::collection::vec(step(), 0..12), after in prop::collection::vec(step(), 0..40)
+    ) {
+        let mut screen = asked();
+        let no_answer = |effects: Vec<Effect>| {
+            !effects.iter().any(|e| matches!(e, Effect::Send(Command::Decide { .. })))
+        };
+        // before its flush, whatever is pressed and however long it takes
+        for step in &before {
+            match step {
+                Step::Key(key) => prop_assert!(no_answer(screen.keys(key))),
+                Step::Wait(ms) => screen.now += ms * 10,
+                Step::Draw => drop(screen.draw()),
+                Step::Flushed => {}
+            }
+        }
+        let flushed = screen.now;
+        screen.tell(Msg::Flushed);
+        for step in &after {
+            match step {
+                Step::Key(key) => prop_assert!(no_answer(screen.keys(key))),
+                Step::Wait(ms) => screen.now = (screen.now + ms).min(flushed + 399),
+                Step::Draw => drop(screen.draw()),
+                Step::Flushed => drop(screen.tell(Msg::Flushed)),
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Screen, record};
 use windlass::api::command::{Command, Query};
-use windlass::api::event::{Event, ModelInfo, Reply, ServerInfo, SessionInfo};
+use windlass::api::event::{ContextPart, Event, ModelInfo, Reply, ServerInfo, SessionInfo};
 use windlass::base::{Millis, SessionId};
 use windlass::ui::input::{Input, parse_key};
 use windlass::ui::{Effect, Exit, Msg};
@@ -30,6 +30,15 @@ fn models() -> Reply {
     Reply::Models(vec![model("anthropic/opus", false), model("local/qwen", true), model("openai/gpt", true)])
 }
 
+fn parts() -> Reply {
+    let part = |name: &str, tokens, note: &str| ContextPart { name: name.into(), tokens, note: note.into() };
+    Reply::Context(vec![
+        part("instructions", 1200, "of Windlass"),
+        part("AGENTS.md", 400, "/srv/parser/AGENTS.md"),
+        part("results", 2000, "of 3 calls"),
+    ])
+}
+
 fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
     match what {
         "palette" => {
@@ -38,12 +47,27 @@ fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
         }
         "help" => {
             screen.keys("?");
-            vec!["Keys and commands", "esc", "End what runs"]
+            vec!["Keys and commands", "type to search", "In the composer", "enter", "Send; while"]
         }
         "models" => {
             let effects = screen.keys("ctrl-x m");
             reply(screen, &effects, models());
-            vec!["local/qwen", "openai/gpt", "anthropic/opus", "ANTHROPIC_API_KEY is not set"]
+            vec![
+                "local/qwen",
+                "openai/gpt",
+                "anthropic/opus",
+                "ANTHROPIC_API_KEY is not set",
+                "How much it thinks",
+            ]
+        }
+        "thinking" => {
+            screen.keys("ctrl-x k");
+            vec!["How much the model thinks", "default", "off", "low", "medium", "high"]
+        }
+        "context" => {
+            let effects = screen.keys("ctrl-x x");
+            reply(screen, &effects, parts());
+            vec!["about 3600 tokens", "instructions", "AGENTS.md", "results", "98%", "█"]
         }
         "sessions" => {
             let effects = screen.keys("ctrl-x s");
@@ -72,6 +96,7 @@ fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
             reply(screen, &effects, Reply::Servers(vec![server]));
             vec![
                 "Rehearsal",
+                "Use qwen3",
                 "Type an Anthropic key",
                 "Type an OpenAI key",
                 "Type a Gemini key",
@@ -81,7 +106,7 @@ fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
         "trust" => {
             screen.write("/trust");
             screen.keys("enter");
-            vec!["No", "Yes, I trust it"]
+            vec!["No", "Yes, I trust it", ".windlass/settings.json"]
         }
         "quit" => {
             screen.change(|r| record::status(r, |s| s.phase = windlass::api::board::Phase::Streaming));
@@ -98,8 +123,10 @@ fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
     }
 }
 
-const ALL: [&str; 9] =
-    ["palette", "help", "models", "sessions", "themes", "welcome", "trust", "quit", "rename"];
+const ALL: [&str; 11] = [
+    "palette", "help", "models", "thinking", "sessions", "themes", "welcome", "trust", "context", "quit",
+    "rename",
+];
 
 #[test]
 fn every_overlay_shows_its_choices_at_80x12() {
@@ -224,4 +251,93 @@ fn a_dump_replayed_gives_the_same_screen() {
         again.tell(msg);
     }
     assert_eq!(again.shown(), screen.shown());
+}
+
+#[test]
+fn each_overlay_reads_well() {
+    for what in ALL {
+        let mut told = String::new();
+        for (columns, rows) in [(120, 40), (80, 12), (40, 12)] {
+            let mut screen = Screen::new(columns, rows, record::empty());
+            open(what, &mut screen);
+            told.push_str(&format!("{columns}x{rows}\n{}\n", screen.shown()));
+            if rows == 12 && columns == 80 {
+                told.push_str(&format!("its styles\n{}\n", screen.clean().0));
+            }
+        }
+        insta::assert_snapshot!(format!("overlay-{what}"), told);
+    }
+}
+
+#[test]
+fn help_is_searched_by_typing() {
+    let mut screen = Screen::new(80, 24, record::empty());
+    screen.keys("?");
+    screen.write("every command");
+    let shown = screen.shown();
+    assert!(shown.contains("ctrl-p") && shown.contains("Everywhere"), "{shown}");
+    assert!(!shown.contains("In the composer"), "{shown}");
+    screen.keys("ctrl-u");
+    assert!(screen.shown().contains("In the composer"));
+    screen.keys("?");
+    assert!(!screen.shown().contains("Keys and commands"), "? closes it again");
+}
+
+#[test]
+fn a_session_of_the_list_is_renamed_where_it_stands() {
+    let mut screen = Screen::new(80, 24, record::empty());
+    open("sessions", &mut screen);
+    screen.keys("ctrl-r");
+    screen.write("better name");
+    let effects = screen.keys("enter");
+    let query = Query::Rename { session: SessionId::new("s2"), title: "better name".into() };
+    assert!(matches!(&effects[..], [Effect::Send(Command::Ask { query: asked, .. })] if *asked == query));
+    let effects = {
+        let number = match &effects[0] {
+            Effect::Send(Command::Ask { number, .. }) => *number,
+            other => panic!("{other:?}"),
+        };
+        screen.tell(Msg::Event(Event::Answered { number, reply: Reply::Done("done".into()) }))
+    };
+    assert!(
+        matches!(&effects[..], [Effect::Send(Command::Ask { query: Query::Sessions { all: false }, .. })]),
+        "the list is asked for anew: {effects:?}"
+    );
+}
+
+#[test]
+fn a_draft_is_not_lost_without_a_question() {
+    for what in ["ctrl-x n", "ctrl-x s"] {
+        let mut screen = Screen::new(80, 24, record::empty());
+        screen.write("half a thought");
+        if what == "ctrl-x s" {
+            open("sessions", &mut screen);
+            assert_eq!(screen.keys("enter"), vec![]);
+        } else {
+            assert_eq!(screen.keys(what), vec![]);
+        }
+        assert!(screen.shown().contains("Leave your draft?"), "{what}");
+        screen.keys("enter");
+        assert_eq!(screen.model.composer.draft.shown(), "half a thought");
+    }
+    let mut screen = Screen::new(80, 24, record::empty());
+    screen.write("half a thought");
+    assert_eq!(screen.keys("ctrl-x n down enter"), vec![Effect::Leave(Exit::New)]);
+}
+
+#[test]
+fn a_level_of_thinking_is_chosen_from_a_list() {
+    let mut screen = Screen::new(80, 24, record::empty());
+    assert_eq!(
+        screen.keys("ctrl-x k down down enter"),
+        vec![Effect::Send(Command::SetThinking(windlass::api::message::Thinking::Low))]
+    );
+}
+
+#[test]
+fn what_a_narrow_list_has_no_room_for_stands_below_it() {
+    let mut screen = Screen::new(36, 20, record::empty());
+    screen.tell(Msg::Welcome);
+    screen.keys("down");
+    assert!(screen.shown().contains("or set ANTHROPIC_API_KEY"), "{}", screen.shown());
 }

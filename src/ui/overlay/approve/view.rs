@@ -36,19 +36,26 @@ pub struct Shown<'a> {
 pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let framed_by = if area.width < 4 || area.height < 4 { 0 } else { 4 };
     let wide = usize::from(area.width.saturating_sub(framed_by)).max(1);
-    let answers = answers(state, shown, wide, theme);
+    let answer_rows = answers(state, shown, wide, theme).len();
     let why = lines(&shown.approval.why, wide);
     let why = &why[..why.len().min(WHY_ROWS)];
     let most = usize::from(area.height);
     state.laid.lay(&shown.approval.preview, wide, state.top.saturating_add(most));
-    let wants = state.laid.rows().len() + answers.len() + why.len() + 1 + usize::from(framed_by / 2);
+    let wants = state.laid.rows().len() + answer_rows + why.len() + 1 + usize::from(framed_by / 2);
     let height = area.height.min(wants.min(most) as u16);
     let rect = Rect { y: area.bottom() - height, height, ..area };
     let inner = framed(rect, &heading(shown), buf, theme);
     if inner.is_empty() {
         return state.covered();
     }
-    let places = places(inner, state.laid.rows().len(), answers.len(), why.len());
+    let places = places(inner, state.laid.rows().len(), answer_rows, why.len());
+    if places[0].height > 0 && places[3].height > 0 {
+        state.seen();
+    } else {
+        state.covered();
+    }
+    let shown = Shown { takes: shown.takes && state.flushed_at.is_some(), ..shown };
+    let answers = answers(state, shown, wide, theme);
     draw_preview(state, shown.keymap, places[0], buf, theme);
     for (at, row) in why.iter().take(usize::from(places[1].height)).enumerate() {
         row.draw(buf, inner.x, places[1].y + at as u16, inner.width, theme);
@@ -65,7 +72,6 @@ pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, t
             x += 1;
         }
     }
-    if places[0].height > 0 && places[3].height > 0 { state.seen() } else { state.covered() }
 }
 
 /// Where preview, reason, the line on keys, and answers stand. What is needed most has its row first.

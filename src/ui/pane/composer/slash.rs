@@ -4,7 +4,7 @@
 pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("help", "", "every key and command"),
     ("model", "[NAME]", "choose the model"),
-    ("thinking", "off|low|medium|high|default", "how much the model thinks"),
+    ("thinking", "[off|low|medium|high|default]", "how much the model thinks"),
     ("mode", "ask|edits|auto|plan", "what is asked before it is done"),
     ("compact", "", "summarise older messages now"),
     ("context", "", "what fills the model's window"),
