@@ -11,7 +11,9 @@ use crate::ui::action::Action;
 use crate::ui::msg::Exit;
 use crate::ui::theme::Theme;
 use crate::ui::widget::fuzzy;
+use crate::ui::widget::row;
 use crate::ui::widget::text::{ellipsis, tame, width};
+use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
 /// Which list it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +124,7 @@ impl State {
             kind,
             title: title.to_owned(),
             intro: Vec::new(),
-            hint: String::new(),
+            hint: "Enter takes it · Esc closes".to_owned(),
             rows: Vec::new(),
             typed: String::new(),
             shown: Vec::new(),
@@ -187,9 +189,9 @@ impl State {
     pub fn marked(&self) -> Option<&Row> {
         self.shown.get(self.at).and_then(|i| self.rows.get(*i))
     }
-    /// How many rows it wants, its frame counted.
-    fn height(&self) -> u16 {
-        (self.rows.len().max(1) + self.intro.len() + 4).min(200) as u16
+    /// How many rows it wants, its frame counted, when `intro` rows stand above.
+    fn height(&self, intro: usize) -> u16 {
+        (self.rows.len().max(1) + intro + 4).min(200) as u16
     }
 }
 
@@ -218,7 +220,9 @@ pub fn framed(rect: Rect, title: &str, buf: &mut Buffer, theme: &Theme) -> Rect 
 
 /// Draws the list.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let rect = place(area, (area.width.min(90), state.height()));
+    let columns = area.width.min(90);
+    let above = intro(state, usize::from(columns.saturating_sub(4)).max(1)).len();
+    let rect = place(area, (columns, state.height(above)));
     let inner = framed(rect, &state.title, buf, theme);
     if inner.is_empty() {
         return;
@@ -228,9 +232,9 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let spare = |y: u16| inner.bottom().saturating_sub(y);
     // the rows come first where there is little room
     let keep = (state.shown.len() as u16).clamp(1, 6);
-    for line in &state.intro {
+    for row in intro(state, wide) {
         if spare(y) > keep + 1 {
-            buf.set_stringn(inner.x, y, ellipsis(line, wide), wide, theme.dim);
+            row.draw(buf, inner.x, y, inner.width, theme);
             y += 1;
         }
     }
@@ -247,8 +251,9 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         y += 1;
     }
     // a note that has no room beside its row stands below
-    let note = state.marked().map(|row| row.note.clone()).filter(|_| column(state, wide).is_none());
-    let told = note.filter(|note| !note.is_empty()).unwrap_or_else(|| state.hint.clone());
+    let beside = column(state, wide).map_or(0, |column| wide - column);
+    let note = state.marked().map(|row| row.note.clone()).filter(|note| width(&tame(note)) > beside);
+    let told = note.unwrap_or_else(|| state.hint.clone());
     let hint = u16::from(spare(y) > keep && !told.is_empty());
     let room = usize::from(spare(y) - hint.min(spare(y)));
     state.page = room;
@@ -256,6 +261,16 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     if hint == 1 {
         buf.set_stringn(inner.x, inner.bottom() - 1, ellipsis(&tame(&told), wide), wide, theme.dim);
     }
+}
+
+/// The words above the rows, wrapped.
+fn intro(state: &State, wide: usize) -> Vec<row::Row> {
+    let mut out = Wrapper::new(wide);
+    for line in &state.intro {
+        let piece = (tame(line).into_owned(), row::Role::Dim.into());
+        out.line(&Prefix::default(), &[piece], Break::Words);
+    }
+    out.rows()
 }
 
 /// The column of the notes; none: there is no room for them.
