@@ -125,7 +125,7 @@ fn told(state: &State, shown: Shown<'_>, theme: &Theme) -> (String, Style) {
     if state.focused || state.flushed_at.is_none() {
         return ("a moment…".to_owned(), theme.warning);
     }
-    let text = format!("{} to answer; what you type goes into your draft", hint(Action::AnswerApproval));
+    let text = format!("{} to answer; until then keys go where you were", hint(Action::AnswerApproval));
     (text, theme.warning)
 }
 
