@@ -106,9 +106,12 @@ impl Host for TerminalHost {
     }
 
     fn suspend(&mut self) {
-        // the whole foreground group, as the terminal itself does it; without a shell that could continue
-        // us (an orphaned group) the kernel ignores it
-        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(0), nix::sys::signal::Signal::SIGTSTP);
+        // The whole foreground group, as the terminal itself does it. Not SIGTSTP: the screen listens to
+        // that, so it would not stop us. SIGSTOP does, also where nobody could continue us: there, nothing.
+        if has_shell() {
+            let group = nix::unistd::Pid::from_raw(0);
+            let _ = nix::sys::signal::kill(group, nix::sys::signal::Signal::SIGSTOP);
+        }
     }
 
     fn keep_dump(&mut self, text: &str) -> Result<String, String> {
@@ -138,6 +141,24 @@ impl Host for TerminalHost {
         let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
         Ok(Image { media_type: media_type.into(), data, blob: None, name })
     }
+}
+
+/// Whether a shell with job control started our process group and can continue it.
+fn has_shell() -> bool {
+    use nix::unistd::{Pid, getpgid, getpgrp, getppid, getsid};
+    let (group, session) = (getpgrp(), getsid(None));
+    let mut parent = getppid();
+    // our group may hold a script between us and the shell
+    while parent.as_raw() > 1 && getsid(Some(parent)) == session {
+        if getpgid(Some(parent)) != Ok(group) {
+            return true;
+        }
+        let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
+        let above = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1));
+        let Some(above) = above.and_then(|pid| pid.parse().ok()) else { return false };
+        parent = Pid::from_raw(above);
+    }
+    false
 }
 
 /// A path as dropped or typed: `~`, `file://`, and quotes or escapes that terminals put around it.

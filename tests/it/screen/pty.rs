@@ -1,20 +1,14 @@
 //! The real loop on a real terminal: what it writes, how it leaves, that it rests.
 //!
-//! The child is this test binary again, told by an environment variable to be a screen; `setsid`
-//! gives it the pseudo-terminal as its own.
+//! The child is this test binary again, told by an environment variable to be a screen.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use windlass::api::board::Phase;
 use windlass::api::event::Event;
 use windlass::api::message::Image;
@@ -22,10 +16,9 @@ use windlass::link::{COMMANDS_MAX, EVENTS_MAX, Front, Host, Shared};
 use windlass::ui::{Exit, UiOptions, run, wake_pair};
 
 use super::record;
+use crate::terminal::{PATIENCE, Program};
 
 const ROLE: &str = "WINDLASS_TEST_SCREEN";
-/// Most that any wait may take.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 struct NoHost;
 
@@ -117,110 +110,18 @@ fn child() {
 }
 
 /// A screen in a pseudo-terminal.
-struct Program {
-    child: Child,
-    master: File,
-    terminal: vt100::Parser,
-    /// All bytes that came.
-    bytes: Vec<u8>,
-}
-
-impl Program {
-    fn start(role: &str) -> Self {
-        let size = nix::pty::Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = nix::pty::openpty(Some(&size), None).unwrap();
-        for fd in [&pty.master, &pty.slave] {
-            // another test's child must not hold this terminal open
-            nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC)).unwrap();
-        }
-        let end = |fd: &OwnedFd| Stdio::from(fd.try_clone().unwrap());
-        let child = Command::new("setsid")
-            .args(["--ctty", "--wait"])
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", "screen::pty::child", "--ignored", "--nocapture", "--test-threads=1"])
-            .env(ROLE, role)
-            .env("RUST_BACKTRACE", "0")
-            .stdin(end(&pty.slave))
-            .stdout(end(&pty.slave))
-            .stderr(end(&pty.slave))
-            .spawn()
-            .unwrap();
-        let terminal = vt100::Parser::new(40.try_into().unwrap(), 120.try_into().unwrap(), 0);
-        Self { child, master: File::from(pty.master), terminal, bytes: Vec::new() }
-    }
-    /// Reads for at most `wait`; how many bytes came.
-    fn read(&mut self, wait: Duration) -> usize {
-        let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
-        let ms = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
-        if poll(&mut fds, ms).unwrap_or(0) == 0 {
-            return 0;
-        }
-        let mut buffer = [0u8; 65536];
-        let n = self.master.read(&mut buffer).unwrap_or(0);
-        self.terminal.process(&buffer[..n]);
-        self.bytes.extend_from_slice(&buffer[..n]);
-        n
-    }
-    fn wait_for(&mut self, text: &str) {
-        let until = Instant::now() + PATIENCE;
-        while !self.terminal.screen().contents().contains(text) {
-            assert!(Instant::now() < until, "{text:?} did not come:\n{}", self.terminal.screen().contents());
-            self.read(Duration::from_millis(50));
-        }
-    }
-    fn send(&mut self, keys: &str) {
-        self.master.write_all(keys.as_bytes()).unwrap();
-    }
-    /// The process that is the screen (setsid's child, or setsid itself).
-    fn pid(&self) -> Pid {
-        let own = self.child.id();
-        let children =
-            std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
-        let pid = children.split_whitespace().next().and_then(|p| p.parse().ok()).unwrap_or(own as i32);
-        Pid::from_raw(pid)
-    }
-    /// Waits for the end; its code, or minus the signal.
-    fn end(&mut self) -> i32 {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                while self.read(Duration::from_millis(20)) > 0 {}
-                return status.code().unwrap_or_else(|| -status.signal().unwrap_or(0));
-            }
-            assert!(Instant::now() < until, "it did not end");
-            self.read(Duration::from_millis(20));
-        }
-    }
-    /// Whether the terminal is as a shell wants it.
-    fn assert_clean(&self) {
-        let screen = self.terminal.screen();
-        assert!(!screen.alternate_screen(), "still in the other screen");
-        assert!(!screen.hide_cursor(), "the cursor is hidden");
-        assert!(!screen.bracketed_paste(), "pastes are bracketed");
-        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
-        let text = String::from_utf8_lossy(&self.bytes);
-        assert_eq!(text.matches("\x1b[>1u").count(), text.matches("\x1b[<u").count(), "the keyboard's mode");
-        let mode = nix::sys::termios::tcgetattr(&self.master).unwrap();
-        assert!(
-            mode.local_flags
-                .contains(nix::sys::termios::LocalFlags::ICANON | nix::sys::termios::LocalFlags::ECHO)
-        );
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        if self.child.try_wait().ok().flatten().is_none() {
-            let _ = kill(self.pid(), Signal::SIGKILL);
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-    }
+fn start(role: &str) -> Program {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "screen::pty::child", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .env("RUST_BACKTRACE", "0");
+    Program::start(&command)
 }
 
 #[test]
 fn quitting_leaves_the_terminal_clean() {
-    let mut program = Program::start("idle");
+    let mut program = start("idle");
     program.wait_for("❯");
     program.send("x");
     program.wait_for("❯ x");
@@ -236,7 +137,7 @@ fn quitting_leaves_the_terminal_clean() {
 #[test]
 fn signals_leave_the_terminal_clean() {
     for (signal, code) in [(Signal::SIGTERM, 65), (Signal::SIGHUP, 51), (Signal::SIGINT, 52)] {
-        let mut program = Program::start("busy");
+        let mut program = start("busy");
         program.wait_for("Esc interrupt");
         kill(program.pid(), signal).unwrap();
         assert_eq!(program.end(), code, "{signal}");
@@ -246,7 +147,7 @@ fn signals_leave_the_terminal_clean() {
 
 #[test]
 fn a_panic_leaves_the_terminal_clean_and_says_why() {
-    let mut program = Program::start("panic");
+    let mut program = start("panic");
     program.wait_for("❯");
     program.send("\x07");
     assert_eq!(program.end(), 101);
@@ -256,7 +157,7 @@ fn a_panic_leaves_the_terminal_clean_and_says_why() {
 
 #[test]
 fn stopping_and_going_on_keeps_terminal_and_draft() {
-    let mut program = Program::start("idle");
+    let mut program = start("idle");
     program.wait_for("❯");
     program.send("draft");
     program.wait_for("❯ draft");
@@ -284,7 +185,7 @@ fn stopping_and_going_on_keeps_terminal_and_draft() {
 
 #[test]
 fn a_lost_terminal_ends_it_within_two_seconds() {
-    let mut program = Program::start("idle");
+    let mut program = start("idle");
     program.wait_for("❯");
     let pid = program.pid();
     let gone = Instant::now();
@@ -297,7 +198,7 @@ fn a_lost_terminal_ends_it_within_two_seconds() {
 
 #[test]
 fn at_rest_it_neither_wakes_nor_writes() {
-    let mut program = Program::start("idle");
+    let mut program = start("idle");
     program.wait_for("keys");
     while program.read(Duration::from_millis(300)) > 0 {}
     let pid = program.pid();
@@ -312,7 +213,7 @@ fn at_rest_it_neither_wakes_nor_writes() {
 
 #[test]
 fn a_stream_costs_few_bytes() {
-    let mut program = Program::start("stream");
+    let mut program = start("stream");
     program.wait_for("Shift-Tab");
     let token = program.bytes.len() / 400;
     assert!(token <= 250, "{token} bytes for a token");

@@ -1,0 +1,94 @@
+//! The rehearsal in a terminal, by keys, and every way out of the program.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use super::{Home, files, until};
+use crate::terminal::{PATIENCE, Program};
+
+/// Leaves by key: with an empty draft and nothing running, twice `^C`.
+pub fn quit(program: &mut Program) -> i32 {
+    program.send("\x03");
+    program.wait_for("again leaves");
+    program.send("\x03");
+    program.end()
+}
+
+#[test]
+fn the_rehearsal_runs_through_by_keys_and_leaves_nothing() {
+    let home = Home::new();
+    let mut program = home.show(&["--rehearsal"]);
+    program.wait_for("mend it");
+    let scratch = std::fs::read_dir(home.path("tmp")).unwrap().next().unwrap().unwrap().path();
+    let sample = scratch.join("wordcount/wordcount");
+    assert!(!std::fs::read_to_string(&sample).unwrap().contains("wc -w"));
+    program.send("\r");
+    let (mut answered, end) = (0, Instant::now() + PATIENCE * 3);
+    while !program.screen().contains("End of the rehearsal.") {
+        assert!(Instant::now() < end, "no end:\n{}", program.screen());
+        program.read(Duration::from_millis(20));
+        let screen = program.screen();
+        if screen.contains("y once") && !screen.contains("a moment") {
+            program.send("y");
+            program.wait_gone("y once");
+            answered += 1;
+        }
+    }
+    assert!(program.screen().contains("scripted"), "it is labelled:\n{}", program.screen());
+    assert_eq!(answered, 3, "two commands and an edit");
+    assert!(std::fs::read_to_string(&sample).unwrap().contains("wc -w"));
+    assert_eq!(quit(&mut program), 0);
+    program.assert_clean();
+    assert_eq!(files(&home.path("tmp")), Vec::<std::path::PathBuf>::new(), "the scratch copy is gone");
+    assert_eq!(std::fs::read_dir(home.path("tmp")).unwrap().count(), 0);
+    assert_eq!(home.sessions(), Vec::<std::path::PathBuf>::new(), "it leaves no session");
+}
+
+#[test]
+fn a_signal_in_the_rehearsal_leaves_nothing_either() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129), (Signal::SIGINT, 130)] {
+        let home = Home::new();
+        let mut program = home.show(&["--rehearsal"]);
+        program.wait_for("mend it");
+        program.send("\r");
+        program.wait_for("I am");
+        program.signal(signal);
+        assert_eq!(program.end(), code, "{signal}");
+        program.assert_clean();
+        assert_eq!(std::fs::read_dir(home.path("tmp")).unwrap().count(), 0, "{signal}");
+    }
+}
+
+#[test]
+fn stopped_and_continued_by_a_real_shell_it_keeps_its_draft() {
+    let home = Home::new();
+    let shell = home.of_program("bash", &["--norc", "--noprofile", "-i"]);
+    let mut program = Program::start(&shell);
+    program.send("PS1='ready> '\r");
+    program.wait_for("\nready> ");
+    let binary = env!("CARGO_BIN_EXE_windlass");
+    program.send(&format!("{binary} --rehearsal\r"));
+    program.wait_for("mend it");
+    program.send(" my own words");
+    program.wait_for("my own words");
+    program.send("\x1a");
+    program.until("the shell", |p| !p.terminal.screen().alternate_screen() && p.screen().contains("Stopped"));
+    assert!(!program.terminal.screen().bracketed_paste() || program.screen().contains("ready>"));
+    program.send("echo a-line-$((6*7))\r");
+    program.wait_for("a-line-42");
+    program.send("fg\r");
+    program.until("the screen", |p| p.terminal.screen().alternate_screen());
+    program.wait_for("my own words");
+    program.send("\x03");
+    program.wait_gone("my own words");
+    program.send("\x03");
+    program.wait_for("again leaves");
+    program.send("\x03");
+    program.until("the shell", |p| !p.terminal.screen().alternate_screen());
+    program.send("echo left-with-$?\r");
+    program.wait_for("left-with-0");
+    program.send("exit\r");
+    program.end();
+    until("no scratch", || std::fs::read_dir(home.path("tmp")).unwrap().count() == 0);
+}
