@@ -55,6 +55,9 @@ pub trait Models: Send + Sync {
     fn list(&self) -> Vec<ModelInfo>;
     /// Stores a key for a provider; where it stands now, or why not.
     fn store_key(&self, provider: &str, key: &str) -> Result<String, String>;
+    /// A server that answers on this machine, with its models: they can be chosen from now on. One that is
+    /// known by that name already stays as it is.
+    fn found(&self, _endpoint: &crate::provider::table::Endpoint, _models: &[String]) {}
 }
 
 /// The numbers of a session.

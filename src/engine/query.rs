@@ -46,6 +46,9 @@ impl Owner {
             Query::Servers => {
                 spawn::telling(self.words.clone(), async move {
                     let found = probe::probe(&probe::USUAL).await;
+                    for server in &found {
+                        models.found(&server.endpoint, &server.models);
+                    }
                     Word::Replied(number, Reply::Servers(found.into_iter().map(server).collect()))
                 });
                 return;

@@ -10,18 +10,20 @@ use crate::api::event::ModelInfo;
 use crate::base::chain;
 use crate::config::keys;
 use crate::engine::{ModelInUse, Models};
-use crate::provider::table::{Made, Table};
+use crate::provider::table::{Endpoint, Made, Table};
 
 /// The provider table behind a lock: a stored key changes it while sessions read it.
 pub struct TableModels {
     table: Mutex<Table>,
+    /// Models of servers that were found on this machine, as `provider/name`.
+    found: Mutex<Vec<String>>,
     config_dir: PathBuf,
 }
 
 impl TableModels {
     /// The table, and where keys are stored.
     pub fn new(table: Table, config_dir: PathBuf) -> Self {
-        Self { table: Mutex::new(table), config_dir }
+        Self { table: Mutex::new(table), found: Mutex::default(), config_dir }
     }
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
@@ -68,8 +70,24 @@ impl Models for TableModels {
                 });
             }
         }
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for id in found.into_iter().filter(|id| !all.iter().any(|model| model.id == *id)).collect::<Vec<_>>()
+        {
+            let card = table.card(&id);
+            all.push(ModelInfo { window: card.window, price: None, id, usable: true, missing: None });
+        }
         all.sort_by_key(|model| !model.usable);
         all
+    }
+
+    fn found(&self, endpoint: &Endpoint, models: &[String]) {
+        let mut table = self.table();
+        if !table.endpoints().iter().any(|known| known.name == endpoint.name) {
+            table.add(endpoint.clone());
+        }
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.retain(|id| id.split_once('/').is_none_or(|(provider, _)| provider != endpoint.name));
+        found.extend(models.iter().map(|model| format!("{}/{model}", endpoint.name)));
     }
 
     fn store_key(&self, provider: &str, key: &str) -> Result<String, String> {
@@ -78,5 +96,35 @@ impl Models for TableModels {
             return Err(format!("There is no provider {provider}; the key is kept for when there is one."));
         }
         Ok(format!("The key of {provider} is kept in {}.", self.config_dir.join("keys.json").display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::api::provider::Wire;
+    use crate::provider::Waits;
+
+    #[test]
+    fn a_model_of_a_server_found_here_can_be_chosen() {
+        let (table, _) = Table::new(&BTreeMap::new(), BTreeMap::new(), &|_| None, Waits::default());
+        let models = TableModels::new(table, PathBuf::from("/nowhere"));
+        assert!(models.find("ollama/qwen3").is_err());
+        let endpoint = Endpoint {
+            name: "ollama".into(),
+            wire: Wire::OpenaiChat,
+            base_url: "http://127.0.0.1:11434/v1".into(),
+            key: None,
+            key_env: None,
+            headers: Default::default(),
+        };
+        for _ in 0..2 {
+            models.found(&endpoint, &["qwen3".to_owned()]);
+        }
+        assert_eq!(models.find("ollama/qwen3").map(|model| model.id), Ok("ollama/qwen3".to_owned()));
+        let listed = models.list();
+        assert_eq!(listed.iter().filter(|model| model.id == "ollama/qwen3" && model.usable).count(), 1);
     }
 }
