@@ -22,13 +22,23 @@ impl Owner {
         };
         let path = self.shared.read().path.clone();
         let sizes: Vec<(u64, bool)> = path.iter().map(|e| (tokens(e), may_begin(e))).collect();
-        let cut = window::cut(&sizes, self.options.limits.keep_recent);
+        let mut cut = window::cut(&sizes, self.options.limits.keep_recent);
+        // What the person just said is never replaced by a summary, however long it is.
+        if let Some(at) = unanswered(&path)
+            && cut.is_none_or(|cut| cut > at)
+        {
+            cut = Some(at);
+        }
         let keep_from: Option<EntryId> = cut.map(|at| path[at].id.clone());
         let kept_tokens = cut.map_or(0, |at| sizes[at..].iter().map(|s| s.0).sum());
         let older = cut.unwrap_or(path.len());
         if !path[..older].iter().any(|e| matches!(e.body, EntryBody::User(_) | EntryBody::Answer(_))) {
-            self.say(Level::Info, "There is nothing to summarise yet: all of it is recent.".into());
-            return Some(Event::CompactEnded { ok: false });
+            // A turn goes on: whether it fits is for the provider to say.
+            let in_turn = self.turn_began.is_some();
+            if !in_turn {
+                self.say(Level::Info, "There is nothing to summarise yet: all of it is recent.".into());
+            }
+            return Some(Event::CompactEnded { ok: in_turn });
         }
         let mut messages = super::history::messages(&path[..older]);
         messages.push(Message::User { text: PROMPT.trim().to_owned(), images: Vec::new() });
@@ -104,6 +114,13 @@ fn may_begin(entry: &Entry) -> bool {
         | EntryBody::Setting(_)
         | EntryBody::Unknown(_) => false,
     }
+}
+
+/// The newest message of the person, if no answer came after it.
+fn unanswered(path: &[std::sync::Arc<Entry>]) -> Option<usize> {
+    let at = path.iter().rposition(|e| matches!(e.body, EntryBody::User(_)))?;
+    let answered = path[at..].iter().any(|e| matches!(e.body, EntryBody::Answer(_)));
+    (!answered).then_some(at)
 }
 
 fn strip_images(message: &mut Message) {

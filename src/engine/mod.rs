@@ -26,4 +26,4 @@ mod stream;
 mod turn;
 
 pub use open::{OpenError, Opened, open};
-pub use options::{Limits, ModelInUse, Models, Options, Which};
+pub use options::{KeepRule, KeepTrust, Limits, ModelInUse, Models, Options, Which};

@@ -73,6 +73,11 @@ pub struct Limits {
     pub keep_recent: u64,
 }
 
+/// Writes a rule to the person's settings; why not.
+pub type KeepRule = dyn Fn(&str) -> Result<(), String> + Send + Sync;
+/// Trusts the directory, or stops to; why not.
+pub type KeepTrust = dyn Fn(bool) -> Result<(), String> + Send + Sync;
+
 /// What a session is opened with.
 #[derive(Clone)]
 pub struct Options {
@@ -95,9 +100,9 @@ pub struct Options {
     /// Rules of the user and, in a trusted directory, of the project.
     pub rules: Rules,
     /// Writes an "always" rule to the user's settings; why not.
-    pub keep_rule: Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
+    pub keep_rule: Arc<KeepRule>,
     /// Trusts the directory, or stops to; why not.
-    pub keep_trust: Arc<dyn Fn(bool) -> Result<(), String> + Send + Sync>,
+    pub keep_trust: Arc<KeepTrust>,
     /// Whether the directory's own settings are read; none where it has none.
     pub trusted: Option<bool>,
     /// Environment of commands.

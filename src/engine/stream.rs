@@ -3,7 +3,7 @@
 use tokio::sync::mpsc;
 
 use crate::api::board::{Part, PartKind, Phase as Shown};
-use crate::api::entry::{EntryBody, Level};
+use crate::api::entry::EntryBody;
 use crate::api::message::{Answer, Finish};
 use crate::law::turn::{AnswerEnd, Event};
 use crate::provider::{Failure, FailureKind, STREAM_MAX, StreamEvent};

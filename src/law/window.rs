@@ -55,8 +55,8 @@ mod tests {
                 prop_assert!(entries[at].1);
                 prop_assert!(sum(at) <= keep);
             }
-            for earlier in 0..kept.unwrap_or(entries.len()) {
-                prop_assert!(!entries[earlier].1 || sum(earlier) > keep);
+            for (earlier, entry) in entries.iter().enumerate().take(kept.unwrap_or(entries.len())) {
+                prop_assert!(!entry.1 || sum(earlier) > keep);
             }
         }
     }

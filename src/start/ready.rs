@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cli::args::Start;
 use crate::config::{self, Loaded, Settings, Trust};
-use crate::engine::{Limits, Models, Options, Which};
+use crate::engine::{KeepRule, KeepTrust, Limits, Models, Options, Which};
 use crate::law::retry::Policy;
 use crate::provider::Waits;
 use crate::provider::table::Table;
@@ -99,12 +99,12 @@ pub fn table(loaded: &Loaded) -> (Table, Vec<String>) {
     (table.with_policy(policy), faults.iter().map(|fault| crate::base::chain(fault)).collect())
 }
 
-fn keep_rule(dirs: &Dirs) -> Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync> {
+fn keep_rule(dirs: &Dirs) -> Arc<KeepRule> {
     let config_dir = dirs.config().to_path_buf();
     Arc::new(move |rule| config::rule::allow_always(&config_dir, rule))
 }
 
-fn keep_trust(loaded: &Loaded, dirs: &Dirs) -> Arc<dyn Fn(bool) -> Result<(), String> + Send + Sync> {
+fn keep_trust(loaded: &Loaded, dirs: &Dirs) -> Arc<KeepTrust> {
     let root: Option<PathBuf> = loaded.project.as_ref().map(|project| project.root.clone());
     let state = dirs.state().to_path_buf();
     Arc::new(move |trusted| match &root {

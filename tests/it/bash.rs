@@ -123,7 +123,7 @@ async fn bash_states_the_directory_when_it_was_changed() {
     let cwd = session.cwd();
     let remark = format!("[ran in {cwd}; the next command starts there again: a cd does not persist]");
     assert_eq!(end.output, format!("{cwd}/sub\n{remark}"));
-    assert_eq!(session.dir.path().join("calls/c1/output").exists(), true);
+    assert!(session.dir.path().join("calls/c1/output").exists());
 }
 
 #[tokio::test]
@@ -228,5 +228,5 @@ async fn bash_says_when_the_output_limit_ended_it() {
     let end = session.command("yes").await;
     assert_eq!(end.status, CallStatus::Error);
     assert!(end.output.contains("[killed: it printed more than 100000 bytes"), "{}", end.output);
-    assert_eq!(end.kept + end.dropped >= 100_000, true);
+    assert!(end.kept + end.dropped >= 100_000);
 }

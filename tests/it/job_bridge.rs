@@ -40,10 +40,10 @@ enum Main {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ended {
-    ByItself,
-    ByKill(By),
-    ByTime,
-    ByOutput,
+    Itself,
+    Kill(By),
+    Time,
+    Output,
 }
 
 #[derive(Clone, Debug)]
@@ -69,12 +69,11 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         Just(Main::WaitsDeaf)
     ];
     let by = prop_oneof![Just(By::User), Just(By::Model), Just(By::Rewind)];
-    let kill =
-        prop_oneof![3 => by.prop_map(Ended::ByKill), 1 => Just(Ended::ByTime), 1 => Just(Ended::ByOutput)];
+    let kill = prop_oneof![3 => by.prop_map(Ended::Kill), 1 => Just(Ended::Time), 1 => Just(Ended::Output)];
     (proptest::collection::vec(0_usize..3000, 0..4), proptest::collection::vec(child, 0..3), main, kill)
         .prop_map(|(prints, children, main, kill)| {
             let ended = match main {
-                Main::Exits(_) | Main::Dies(_) => Ended::ByItself,
+                Main::Exits(_) | Main::Dies(_) => Ended::Itself,
                 Main::Waits | Main::WaitsDeaf => kill,
             };
             Scenario { prints, children, main, ended }
@@ -90,9 +89,9 @@ impl Scenario {
         let mut limits = JobLimits::new(1 << 20, None);
         limits.grace = Millis(GRACE_MS);
         match self.ended {
-            Ended::ByTime => limits.time_limit = Some(Millis(700)),
-            Ended::ByOutput => limits.spool_max = self.bytes() - 1,
-            Ended::ByItself | Ended::ByKill(_) => {}
+            Ended::Time => limits.time_limit = Some(Millis(700)),
+            Ended::Output => limits.spool_max = self.bytes() - 1,
+            Ended::Itself | Ended::Kill(_) => {}
         }
         limits
     }
@@ -134,21 +133,21 @@ fn rule(scenario: &Scenario) -> String {
     let mut now = Millis(0);
     let mut effects = job.step(JobEvent::Output(scenario.bytes()), now);
     match (scenario.ended, scenario.main) {
-        (Ended::ByItself, Main::Exits(code)) => {
+        (Ended::Itself, Main::Exits(code)) => {
             effects.extend(job.step(JobEvent::MainEnded(Exit::Code(code)), now))
         }
-        (Ended::ByItself, Main::Dies(signal)) => {
+        (Ended::Itself, Main::Dies(signal)) => {
             effects.extend(job.step(JobEvent::MainEnded(Exit::Signal(signal)), now));
         }
-        (Ended::ByKill(by), _) => effects.extend(job.step(JobEvent::Kill(by), now)),
-        (Ended::ByTime, _) => {
+        (Ended::Kill(by), _) => effects.extend(job.step(JobEvent::Kill(by), now)),
+        (Ended::Time, _) => {
             now = job.due().unwrap();
             effects.extend(job.step(JobEvent::Tick, now));
         }
-        (Ended::ByOutput | Ended::ByItself, _) => {}
+        (Ended::Output | Ended::Itself, _) => {}
     }
     let mut left = 0;
-    if scenario.ended == Ended::ByItself {
+    if scenario.ended == Ended::Itself {
         if scenario.children.is_empty() {
             effects.extend(job.step(JobEvent::TreeEmpty, now));
         } else {
@@ -185,18 +184,13 @@ async fn real(scenario: &Scenario) -> String {
     bench.limits = scenario.limits();
     let mut running = bench.start(&scenario.script(&mark)).await;
     let mut asked = false;
-    loop {
-        match next(&mut running).await.expect("an end is always told") {
-            News::Output { bytes, .. } => {
-                if let Ended::ByKill(by) = scenario.ended
-                    && !asked
-                    && bytes >= scenario.bytes()
-                {
-                    asked = true;
-                    running.kill(by).await;
-                }
-            }
-            News::Ended { .. } => break,
+    while let News::Output { bytes, .. } = next(&mut running).await.expect("an end is always told") {
+        if let Ended::Kill(by) = scenario.ended
+            && !asked
+            && bytes >= scenario.bytes()
+        {
+            asked = true;
+            running.kill(by).await;
         }
     }
     drop(running);

@@ -338,3 +338,17 @@ fn an_approval_for_the_session_covers_the_open_questions_that_it_says() {
     assert_eq!(session.turn_end(1), TurnStatus::Done);
     assert!(session.settles().iter().all(|s| s.status == CallStatus::Ok));
 }
+
+#[test]
+fn a_message_that_is_longer_than_what_stays_verbatim_is_still_read_whole() {
+    let place = Place::new();
+    let script = r#"{"window": 60000, "turns": [
+        {"say": "one", "usage": {"input": 50000, "output": 5000}},
+        {"say": "SUMMARY"},
+        {"expect": {"contains": "needle"}, "say": "found"}]}"#;
+    let mut session = place.open_with(script, Mode::Auto, Which::New, |o| o.limits.keep_recent = 10);
+    session.send("one");
+    session.turn_end(1);
+    session.send(&format!("{} needle", "long ".repeat(100)));
+    assert_eq!(session.turn_end(2), TurnStatus::Done, "{}", transcript(&session.path()));
+}
