@@ -53,6 +53,10 @@ pub trait Models: Send + Sync {
     fn find(&self, name: &str) -> Result<ModelInUse, String>;
     /// All that are known, for the picker.
     fn list(&self) -> Vec<ModelInfo>;
+    /// The person chose this model: it is remembered for the next new session.
+    fn chosen(&self, model: &str) {
+        let _ = model;
+    }
     /// Stores a key for a provider; where it stands now, or why not.
     fn store_key(&self, provider: &str, key: &str) -> Result<String, String>;
     /// A server that answers on this machine, with its models: they can be chosen from now on. One that is

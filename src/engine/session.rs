@@ -11,6 +11,9 @@ impl Owner {
         match self.options.models.find(name) {
             Ok(model) => {
                 let id = model.id.clone();
+                if !model.scripted {
+                    self.options.models.chosen(&id);
+                }
                 let changed = self.model.as_ref().is_none_or(|m| m.id != id);
                 self.model = Some(model);
                 // Another model counts in other tokens: what it reads is estimated until it has counted.

@@ -27,6 +27,20 @@ pub struct Place {
     pub path: &'static str,
 }
 
+impl Place {
+    /// How to speak to the server there.
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint {
+            name: self.name.to_string(),
+            wire: Wire::OpenaiChat,
+            base_url: format!("http://127.0.0.1:{}/v1", self.port),
+            key: None,
+            key_env: None,
+            headers: Headers::default(),
+        }
+    }
+}
+
 /// The usual ones.
 pub const USUAL: [Place; 4] = [
     Place { name: "ollama", port: 11434, path: "/api/tags" },
@@ -69,14 +83,7 @@ async fn look(place: &Place) -> Option<Found> {
         }
     }
     let models = models(&body)?;
-    let endpoint = Endpoint {
-        name: place.name.to_string(),
-        wire: Wire::OpenaiChat,
-        base_url: format!("http://127.0.0.1:{}/v1", place.port),
-        key: None,
-        key_env: None,
-        headers: Headers::default(),
-    };
+    let endpoint = place.endpoint();
     Some(Found { endpoint, models })
 }
 

@@ -10,7 +10,9 @@ use crate::api::event::ModelInfo;
 use crate::base::chain;
 use crate::config::keys;
 use crate::engine::{ModelInUse, Models};
+use crate::provider::probe::USUAL;
 use crate::provider::table::{Endpoint, Made, Table};
+use crate::store::{Dirs, private};
 
 /// The provider table behind a lock: a stored key changes it while sessions read it.
 pub struct TableModels {
@@ -18,12 +20,27 @@ pub struct TableModels {
     /// Models of servers that were found on this machine, as `provider/name`.
     found: Mutex<Vec<String>>,
     config_dir: PathBuf,
+    state_dir: PathBuf,
 }
 
+/// The file that remembers which model was chosen last.
+const CHOSEN: &str = "model";
+
 impl TableModels {
-    /// The table, and where keys are stored.
-    pub fn new(table: Table, config_dir: PathBuf) -> Self {
-        Self { table: Mutex::new(table), found: Mutex::default(), config_dir }
+    /// The table, and where keys and the choice are stored. `named`: models that the settings name.
+    pub fn new(table: Table, named: Vec<String>, dirs: &Dirs) -> Self {
+        Self {
+            table: Mutex::new(table),
+            found: Mutex::new(named),
+            config_dir: dirs.config().to_path_buf(),
+            state_dir: dirs.state().to_path_buf(),
+        }
+    }
+    /// The model that was chosen last, if it can still be used.
+    pub fn chosen_last(&self) -> Option<String> {
+        let text = std::fs::read_to_string(self.state_dir.join(CHOSEN)).ok()?;
+        let name = text.trim();
+        self.find(name).ok().map(|model| model.id)
     }
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
@@ -47,7 +64,23 @@ pub fn in_use(made: Made) -> ModelInUse {
 
 impl Models for TableModels {
     fn find(&self, name: &str) -> Result<ModelInUse, String> {
-        self.table().make(name).map(in_use).map_err(|error| chain(&error))
+        let mut table = self.table();
+        // A server of this machine needs no setting: its usual place is known.
+        let place = name.split_once('/').and_then(|(provider, _)| USUAL.iter().find(|p| p.name == provider));
+        if let Some(place) = place
+            && !table.endpoints().iter().any(|known| known.name == place.name)
+        {
+            table.add(place.endpoint());
+        }
+        table.make(name).map(in_use).map_err(|error| chain(&error))
+    }
+
+    fn chosen(&self, model: &str) {
+        let kept = private::dir_all(&self.state_dir)
+            .and_then(|()| private::replace(&self.state_dir.join(CHOSEN), model.as_bytes()));
+        if let Err(error) = kept {
+            tracing::warn!("the choice of {model} is not remembered: {}", chain(&error));
+        }
     }
 
     fn list(&self) -> Vec<ModelInfo> {
@@ -110,8 +143,8 @@ mod tests {
     #[test]
     fn a_model_of_a_server_found_here_can_be_chosen() {
         let (table, _) = Table::new(&BTreeMap::new(), BTreeMap::new(), &|_| None, Waits::default());
-        let models = TableModels::new(table, PathBuf::from("/nowhere"));
-        assert!(models.find("ollama/qwen3").is_err());
+        let models = TableModels::new(table, Vec::new(), &Dirs::at("/nowhere/state", "/nowhere/config"));
+        assert!(models.find("ollama2/qwen3").is_err());
         let endpoint = Endpoint {
             name: "ollama".into(),
             wire: Wire::OpenaiChat,
@@ -126,5 +159,20 @@ mod tests {
         assert_eq!(models.find("ollama/qwen3").map(|model| model.id), Ok("ollama/qwen3".to_owned()));
         let listed = models.list();
         assert_eq!(listed.iter().filter(|model| model.id == "ollama/qwen3" && model.usable).count(), 1);
+    }
+
+    #[test]
+    fn the_model_that_was_chosen_is_the_one_of_the_next_start() {
+        let place = tempfile::tempdir().unwrap();
+        let dirs = Dirs::at(place.path().join("state"), place.path().join("config"));
+        let models = || {
+            let (table, _) = Table::new(&BTreeMap::new(), BTreeMap::new(), &|_| None, Waits::default());
+            TableModels::new(table, Vec::new(), &dirs)
+        };
+        assert_eq!(models().chosen_last(), None);
+        models().chosen("ollama/qwen3");
+        assert_eq!(models().chosen_last(), Some("ollama/qwen3".to_owned()));
+        models().chosen("nobody/x");
+        assert_eq!(models().chosen_last(), None, "what cannot be used is not begun with");
     }
 }

@@ -35,7 +35,8 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
     let notices_of_settings = loaded.problems.iter().map(ToString::to_string);
     let mut notices: Vec<String> = notices_of_settings.chain(faults).collect();
     let secrets: Vec<String> = table.endpoints().iter().filter_map(|e| e.key_env.clone()).collect();
-    let models = Arc::new(TableModels::new(table, dirs.config().to_path_buf()));
+    let named = settings.model.iter().cloned().collect();
+    let models = Arc::new(TableModels::new(table, named, dirs));
     let which = which(dirs, start)?;
     let first = settings.model.is_none() && start.model.is_none();
     let model = match (&start.model, &settings.model, &which) {
@@ -43,7 +44,7 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         // A session goes on with the model that it used last.
         (None, _, Which::Id(_) | Which::Newest) => None,
         (None, Some(model), Which::New) => Some(model.clone()),
-        (None, None, Which::New) => models.first_usable(),
+        (None, None, Which::New) => models.chosen_last().or_else(|| models.first_usable()),
     };
     let first_run = first && which == Which::New && model.is_none();
     if let Some(model) = &model
@@ -55,8 +56,12 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         notices.push(why);
     }
     let model = model.filter(|model| models.find(model).is_ok());
-    let fallback =
-        settings.model.clone().filter(|m| models.find(m).is_ok()).or_else(|| models.first_usable());
+    let fallback = settings
+        .model
+        .clone()
+        .filter(|m| models.find(m).is_ok())
+        .or_else(|| models.chosen_last())
+        .or_else(|| models.first_usable());
     let options = Options {
         dirs: dirs.clone(),
         cwd: Some(start.cwd.clone().map_or_else(std::env::current_dir, Ok).unwrap_or_default()),
