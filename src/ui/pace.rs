@@ -45,6 +45,10 @@ impl Pacer {
     pub fn stream(&mut self) {
         self.stream = true;
     }
+    /// Whether a frame for what streams is owed: what else comes waits for it.
+    pub fn owes_stream(&self) -> bool {
+        self.stream
+    }
     /// A frame was drawn; so much moves in it.
     pub fn drawn(&mut self, now: u64, motion: Motion) {
         *self = Self { urgent: false, stream: false, drawn_at: Some(now), motion };

@@ -172,7 +172,8 @@ impl<'a> Screen<'a> {
             self.read_terminal(tty);
         }
         self.settle_input();
-        if woken {
+        // a frame takes what came while it was held back
+        if woken || (self.frame_due() && self.wake.take_pending()) {
             self.drain_session();
         }
         let now = self.clock.now();
@@ -193,11 +194,16 @@ impl<'a> Screen<'a> {
             if self.owes_flush {
                 self.see_flush();
             }
-            if self.pacer.due(now.0).is_some_and(|at| at <= now.0) {
+            if self.frame_due() {
                 self.draw();
             }
         }
         None
+    }
+
+    fn frame_due(&self) -> bool {
+        let now = self.clock.now().0;
+        self.terminal.flushed() && self.pacer.due(now).is_some_and(|at| at <= now)
     }
 
     /// Waits for something to happen: what the terminal has, whether a wake and whether a signal came.
@@ -220,11 +226,14 @@ impl<'a> Screen<'a> {
             .map(|ms| Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: ((ms % 1000) * 1_000_000) as i64 });
         let mut fds = [
             PollFd::new(&self.terminal, wanted),
-            PollFd::from_borrowed_fd(self.wake.as_fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.wake.as_fd(), PollFlags::IN),
         ];
-        let _ = poll(&mut fds, wait.as_ref());
-        (fds[0].revents(), !fds[1].revents().is_empty(), !fds[2].revents().is_empty())
+        // while a frame is owed anyway, tokens wake nobody: it takes them all
+        let held = self.terminal.flushed() && self.pacer.owes_stream();
+        let polled = if held { &mut fds[..2] } else { &mut fds[..] };
+        let _ = poll(polled, wait.as_ref());
+        (fds[0].revents(), !fds[2].revents().is_empty(), !fds[1].revents().is_empty())
     }
 
     fn read_terminal(&mut self, tty: PollFlags) {

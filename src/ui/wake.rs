@@ -21,6 +21,10 @@ impl WakeEnd {
         let _ = rustix::io::read(&*self.fd, &mut count);
         self.pending.swap(false, Ordering::AcqRel)
     }
+    /// Like `take`, without a system call when none came.
+    pub fn take_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire) && self.take()
+    }
 }
 
 impl AsFd for WakeEnd {
