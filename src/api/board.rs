@@ -17,6 +17,8 @@ pub enum Phase {
     /// Nothing: it waits for the person.
     #[default]
     Idle,
+    /// The session is being opened; its entries are not here yet.
+    Opening,
     /// A request was sent; nothing came yet.
     Waiting,
     /// The answer streams in.
@@ -41,7 +43,7 @@ pub enum Phase {
 impl Phase {
     /// Whether a turn is under way.
     pub fn busy(&self) -> bool {
-        !matches!(self, Phase::Idle)
+        !matches!(self, Phase::Idle | Phase::Opening)
     }
 }
 

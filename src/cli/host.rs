@@ -19,8 +19,8 @@ const IMAGE_BYTES_MAX: u64 = 20 << 20;
 pub struct TerminalHost {
     /// Where dumps are kept.
     state_dir: PathBuf,
-    /// What a relative path of an image is relative to.
-    cwd: PathBuf,
+    /// What a relative path of an image is relative to: known once the session is open.
+    cwd: Box<dyn Fn() -> PathBuf>,
     /// The person's editor, as a command line.
     editor: String,
     /// The person's pager, as a command line.
@@ -30,7 +30,7 @@ pub struct TerminalHost {
 impl TerminalHost {
     /// A host that keeps dumps in `state_dir` and finds images from `cwd`. Editor and pager are those of
     /// `$VISUAL`, `$EDITOR` and `$PAGER`.
-    pub fn new(state_dir: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+    pub fn new(state_dir: impl Into<PathBuf>, cwd: impl Fn() -> PathBuf + 'static) -> Self {
         let editor = variable(&["VISUAL", "EDITOR"]).unwrap_or_else(|| "vi".into());
         let pager = variable(&["PAGER"]).unwrap_or_else(|| "less -R".into());
         Self::with_programs(state_dir, cwd, editor, pager)
@@ -39,11 +39,11 @@ impl TerminalHost {
     /// A host with these programs.
     pub fn with_programs(
         state_dir: impl Into<PathBuf>,
-        cwd: impl Into<PathBuf>,
+        cwd: impl Fn() -> PathBuf + 'static,
         editor: impl Into<String>,
         pager: impl Into<String>,
     ) -> Self {
-        Self { state_dir: state_dir.into(), cwd: cwd.into(), editor: editor.into(), pager: pager.into() }
+        Self { state_dir: state_dir.into(), cwd: Box::new(cwd), editor: editor.into(), pager: pager.into() }
     }
 }
 
@@ -131,7 +131,7 @@ impl Host for TerminalHost {
     fn read_image(&mut self, path: Option<&str>) -> Result<Image, String> {
         let (bytes, name) = match path {
             Some(path) => {
-                let path = self.cwd.join(expand(path));
+                let path = (self.cwd)().join(expand(path));
                 (file_bytes(&path)?, path.display().to_string())
             }
             None => (clipboard()?, "pasted".to_string()),
@@ -254,7 +254,8 @@ mod tests {
     #[test]
     fn an_image_is_known_by_its_bytes_and_anything_else_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let mut host = TerminalHost::new(dir.path(), dir.path());
+        let here = dir.path().to_owned();
+        let mut host = TerminalHost::new(dir.path(), move || here.clone());
         std::fs::write(dir.path().join("a b.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
         std::fs::write(dir.path().join("c.png"), b"text").unwrap();
         assert_eq!(host.read_image(Some("'a b.png'")).unwrap().media_type, "image/png");
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn the_editor_changes_the_text_or_leaves_it_and_says_why() {
         let dir = tempfile::tempdir().unwrap();
-        let host = |editor: &str| TerminalHost::with_programs(dir.path(), dir.path(), editor, "cat");
+        let host = |editor: &str| TerminalHost::with_programs(dir.path(), PathBuf::new, editor, "cat");
         let script = dir.path().join("my editor");
         std::fs::write(&script, "#!/bin/sh\n[ \"$1\" = --wait ] && sed -i 's/a/b/' \"$2\"\n").unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn a_pager_that_is_left_early_is_no_failure_and_a_missing_one_is() {
         let dir = tempfile::tempdir().unwrap();
-        let host = |pager: &str| TerminalHost::with_programs(dir.path(), dir.path(), "vi", pager);
+        let host = |pager: &str| TerminalHost::with_programs(dir.path(), PathBuf::new, "vi", pager);
         let long = "line\n".repeat(1 << 20);
         assert_eq!(host("head -n 1 >/dev/null").page_text(&long), Ok(()));
         assert!(host("no-such-pager 2>/dev/null").page_text("x").unwrap_err().contains("set $PAGER"));
@@ -290,7 +291,7 @@ mod tests {
     #[test]
     fn a_dump_is_private() {
         let dir = tempfile::tempdir().unwrap();
-        let path = TerminalHost::new(dir.path(), dir.path()).keep_dump("messages").unwrap();
+        let path = TerminalHost::new(dir.path(), PathBuf::new).keep_dump("messages").unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(std::fs::read_to_string(path).unwrap(), "messages");

@@ -25,5 +25,5 @@ mod spawn;
 mod stream;
 mod turn;
 
-pub use open::{OpenError, Opened, open};
+pub use open::{OpenError, Opened, open, open_behind};
 pub use options::{KeepRule, KeepTrust, Limits, ModelInUse, Models, Options, Which};

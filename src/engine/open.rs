@@ -9,8 +9,10 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::api::access::Mode;
-use crate::api::board::{Live, Record, Status};
+use crate::api::board::{Live, Phase, Record, Status};
+use crate::api::command::Command;
 use crate::api::entry::{CallStart, Entry, EntryBody, Level, TurnEnd, TurnStatus};
+use crate::api::event::Event;
 use crate::api::message::Usage;
 use crate::base::SessionId;
 use crate::law::board::Board;
@@ -44,16 +46,19 @@ pub enum OpenError {
     Thread(#[source] std::io::Error),
 }
 
-/// A session that is open.
+/// A session that is open, or being opened. Its record tells its id and its directory.
 pub struct Opened {
     /// What its front end holds.
     pub front: Front,
-    /// Its id.
-    pub session: SessionId,
-    /// Its directory.
-    pub cwd: PathBuf,
-    /// Ends when the session is closed.
-    pub thread: JoinHandle<()>,
+    /// Ends when the session is closed; with an error when it could not be opened.
+    pub thread: JoinHandle<Result<(), OpenError>>,
+}
+
+/// The engine's ends of the channels.
+struct Ends {
+    shared: Shared,
+    events: mpsc::Sender<Event>,
+    commands: mpsc::Receiver<Command>,
 }
 
 /// What the store gave.
@@ -71,49 +76,103 @@ struct Found {
 
 /// Opens a session and runs its owner loop on a thread of its own.
 pub fn open(options: Options, runtime: &Handle, wake: Wake) -> Result<Opened, OpenError> {
-    let mut found = find(&options)?;
+    let found = find(&options)?;
     let model = choose_model(&options, &found)?;
+    let (ends, front) = ends(first_status(&options, &found), wake);
+    let joined = ends.join(options, found, model);
+    let thread = begin(runtime, move || Ok(joined))?;
+    Ok(Opened { front, thread })
+}
+
+/// Like `open`, but answers at once: the session is opened behind it, for a long one takes a while. One that
+/// cannot be opened tells `Closed`, and its thread why.
+pub fn open_behind(options: Options, runtime: &Handle, wake: Wake) -> Result<Opened, OpenError> {
+    let (ends, front) = ends(status_before(&options), wake);
+    let thread = begin(runtime, move || {
+        let found = find(&options).and_then(|found| {
+            let model = choose_model(&options, &found)?;
+            Ok((found, model))
+        });
+        match found {
+            Ok((found, model)) => {
+                ends.shared.change(|record| record.status = Arc::new(first_status(&options, &found)));
+                Ok(ends.join(options, found, model))
+            }
+            Err(error) => {
+                // the channel is empty: there is room
+                let _ = ends.events.try_send(Event::Closed);
+                drop(ends.commands);
+                ends.shared.change(|_| ());
+                Err(error)
+            }
+        }
+    })?;
+    Ok(Opened { front, thread })
+}
+
+fn ends(status: Status, wake: Wake) -> (Ends, Front) {
     let record = Record {
-        path: found.path.clone(),
+        path: Vec::new(),
         epoch: 0,
         live: Live::default(),
         calls: Board::default(),
         approvals: Arc::new(Vec::new()),
-        status: Arc::new(first_status(&options, &found)),
+        status: Arc::new(status),
         revision: 0,
     };
     let shared = Shared::new(record, wake);
     let (commands, commands_out) = mpsc::channel(COMMANDS_MAX);
     let (events, events_out) = mpsc::channel(EVENTS_MAX);
-    let (words, words_out) = mpsc::channel(WORDS_MAX);
-    let (session, cwd) = (found.id.clone(), found.cwd.clone());
-    let (unsettled, reports) = (std::mem::take(&mut found.unsettled), std::mem::take(&mut found.reports));
-    let path = std::mem::take(&mut found.path);
-    let mut owner = owner(options, found, model, shared.clone(), events, words);
-    owner.head = path.last().map(|entry| entry.id.clone());
-    for entry in &path {
-        owner.count(&entry.body);
-    }
-    drop(path);
-    let notices = owner.options.notices.clone();
-    for text in reports.into_iter().chain(notices) {
-        owner.say(Level::Warning, text);
-    }
-    if owner.read_only.is_none() {
-        owner.recover(unsettled);
-    }
-    owner.publish_status();
+    let front = Front { commands, events: events_out, shared: shared.clone() };
+    (Ends { shared, events, commands: commands_out }, front)
+}
+
+/// Runs the owner loop of what is made there.
+fn begin(
+    runtime: &Handle,
+    make: impl FnOnce() -> Result<Joined, OpenError> + Send + 'static,
+) -> Result<JoinHandle<Result<(), OpenError>>, OpenError> {
     let handle = runtime.clone();
-    let thread = std::thread::Builder::new()
-        .name("session".into())
-        .spawn(move || {
-            handle.block_on(async move {
-                owner.look_at_git();
-                owner.run(commands_out, words_out).await;
-            });
-        })
-        .map_err(OpenError::Thread)?;
-    Ok(Opened { front: Front { commands, events: events_out, shared }, session, cwd, thread })
+    let run = move || {
+        let Joined { owner, commands, words } = make()?;
+        handle.block_on(async move {
+            owner.look_at_git();
+            owner.run(commands, words).await;
+        });
+        Ok(())
+    };
+    std::thread::Builder::new().name("session".into()).spawn(run).map_err(OpenError::Thread)
+}
+
+/// An owner and what it hears.
+struct Joined {
+    owner: Owner,
+    commands: mpsc::Receiver<Command>,
+    words: mpsc::Receiver<super::owner::Word>,
+}
+
+impl Ends {
+    /// The owner of what was found. What a crash left is settled.
+    fn join(self, options: Options, mut found: Found, model: Option<super::ModelInUse>) -> Joined {
+        let (words, words_out) = mpsc::channel(WORDS_MAX);
+        let (unsettled, reports) = (std::mem::take(&mut found.unsettled), std::mem::take(&mut found.reports));
+        let path = std::mem::take(&mut found.path);
+        let mut owner = owner(options, found, model, self.shared.clone(), self.events, words);
+        owner.head = path.last().map(|entry| entry.id.clone());
+        for entry in &path {
+            owner.count(&entry.body);
+        }
+        self.shared.change(|record| record.path = path);
+        let notices = owner.options.notices.clone();
+        for text in reports.into_iter().chain(notices) {
+            owner.say(Level::Warning, text);
+        }
+        if owner.read_only.is_none() {
+            owner.recover(unsettled);
+        }
+        owner.publish_status();
+        Joined { owner, commands: self.commands, words: words_out }
+    }
 }
 
 /// The owner of what was found, with nothing under way.
@@ -122,7 +181,7 @@ fn owner(
     found: Found,
     model: Option<super::ModelInUse>,
     shared: Shared,
-    events: mpsc::Sender<crate::api::event::Event>,
+    events: mpsc::Sender<Event>,
     words: mpsc::Sender<super::owner::Word>,
 ) -> Owner {
     Owner {
@@ -255,6 +314,22 @@ fn first_status(options: &Options, found: &Found) -> Status {
         session: found.id.clone(),
         title: found.title.clone(),
         cwd: found.cwd.clone(),
+        read_only: found.read_only.clone(),
+        phase: Phase::Idle,
+        ..status_before(options)
+    }
+}
+
+/// What is told before anything was found.
+fn status_before(options: &Options) -> Status {
+    let id = match &options.which {
+        Which::Id(id) => id.clone(),
+        Which::New | Which::Newest => SessionId::new(""),
+    };
+    Status {
+        session: id,
+        title: String::new(),
+        cwd: options.cwd.clone().unwrap_or_default(),
         branch: None,
         model: String::new(),
         scripted: false,
@@ -262,8 +337,8 @@ fn first_status(options: &Options, found: &Found) -> Status {
         mode: Mode::default(),
         profile: crate::sandbox::Profile::default().evidence().to_owned(),
         trusted: options.trusted,
-        read_only: found.read_only.clone(),
-        phase: crate::api::board::Phase::Idle,
+        read_only: None,
+        phase: Phase::Opening,
         turn_began: None,
         context: crate::api::board::Context::default(),
         usage: Usage::default(),

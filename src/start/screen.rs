@@ -11,7 +11,7 @@ use crate::cli::args::Start;
 use crate::cli::host::TerminalHost;
 use crate::cli::rehearsal::{self, Scratch};
 use crate::config::Loaded;
-use crate::engine::{self, ModelInUse, Models, Options};
+use crate::engine::{self, ModelInUse, Models, Options, Which};
 use crate::link::Wake;
 use crate::provider::scripted::Scripted;
 use crate::provider::table::scripted;
@@ -144,19 +144,25 @@ impl<'a> Wired<'a> {
                 (2, chain(&error))
             }
         };
-        let mut opened =
-            engine::open(next.options, self.runtime.handle(), self.wake.clone()).map_err(usage)?;
-        let mut host = TerminalHost::new(state, opened.cwd.clone());
+        // the first frame waits for no journal
+        let open = if next.options.which == Which::New { engine::open } else { engine::open_behind };
+        let mut opened = open(next.options, self.runtime.handle(), self.wake.clone()).map_err(usage)?;
+        let shared = opened.front.shared.clone();
+        let at = shared.clone();
+        let mut host = TerminalHost::new(state, move || at.read().status.cwd.clone());
         let waker = (&self.wake_end, self.wake.clone());
         let shown = crate::ui::run(&mut opened.front, waker, next.ui, &mut host);
-        let worth = next.scratch.is_none() && !opened.front.shared.read().path.is_empty();
-        let session = worth.then(|| opened.session.clone());
-        close(opened);
+        let closed = close(opened);
+        let record = shared.read();
+        let worth = next.scratch.is_none() && !record.path.is_empty();
+        let session = worth.then(|| record.status.session.clone());
+        drop(record);
         if let Some(scratch) = next.scratch
             && let Err(why) = scratch.remove()
         {
             eprintln!("windlass: {why}");
         }
+        closed.map_err(usage)?;
         shown.map(|exit| (exit, session)).map_err(|error| (1, chain(&error)))
     }
 
@@ -168,9 +174,9 @@ impl<'a> Wired<'a> {
     }
 }
 
-/// Closes a session and waits for its end.
-fn close(opened: engine::Opened) {
-    let engine::Opened { mut front, thread, .. } = opened;
+/// Closes a session and waits for its end; why it could not be opened, if so.
+fn close(opened: engine::Opened) -> Result<(), engine::OpenError> {
+    let engine::Opened { mut front, thread } = opened;
     if front.commands.blocking_send(Command::Close).is_ok() {
         while let Some(event) = front.events.blocking_recv() {
             if event == Event::Closed {
@@ -179,7 +185,7 @@ fn close(opened: engine::Opened) {
         }
     }
     // A session's thread that panicked has said so itself.
-    let _ = thread.join();
+    thread.join().unwrap_or(Ok(()))
 }
 
 fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {

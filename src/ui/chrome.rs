@@ -85,6 +85,7 @@ fn home(path: &str, home: &str) -> String {
 fn doing(model: &Model, now: Millis) -> String {
     let word = match &model.status.phase {
         Phase::Idle => return String::new(),
+        Phase::Opening => "opening the session".to_owned(),
         Phase::Waiting => "waiting for the model".to_owned(),
         Phase::Streaming => "answering".to_owned(),
         Phase::Calling if !model.approvals.is_empty() => "waiting for you".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::access::Approval;
-use crate::api::board::{Record, Status};
+use crate::api::board::{Phase, Record, Status};
 use crate::api::command::{Command, Query};
 use crate::base::Millis;
 use crate::link::Wake;
@@ -189,6 +189,7 @@ impl Model {
         self.conversation.sync(record);
         self.live.sync(record);
         self.status = record.status.clone();
+        self.conversation.waits = self.status.phase == Phase::Opening;
         self.approvals = record.approvals.clone();
         self.approve.turn_to(self.approvals.first().map(|a| &a.call));
         true

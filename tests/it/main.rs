@@ -13,6 +13,7 @@ mod journal;
 mod keeper;
 mod lease;
 mod outside;
+mod opening;
 mod private;
 mod screen;
 mod server;

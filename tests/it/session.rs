@@ -60,8 +60,14 @@ impl Place {
         which: Which,
         change: impl FnOnce(&mut Options),
     ) -> Running {
+        let mut options = self.options(script, mode, which);
+        change(&mut options);
+        Running::open(options)
+    }
+    /// What a session with this script is opened with.
+    pub fn options(&self, script: &str, mode: Mode, which: Which) -> Options {
         let models = Arc::new(OneScript(Arc::new(Scripted::parse("test.json", script).unwrap())));
-        let mut options = Options {
+        Options {
             dirs: self.dirs(),
             cwd: Some(self.cwd()),
             which,
@@ -84,9 +90,7 @@ impl Place {
                 keep_recent: 20_000,
             },
             notices: Vec::new(),
-        };
-        change(&mut options);
-        Running::open(options)
+        }
     }
 }
 
@@ -133,6 +137,16 @@ impl Running {
         Self::try_open(options).unwrap_or_else(|e| panic!("{e}"))
     }
     pub fn try_open(options: Options) -> Result<Self, engine::OpenError> {
+        Self::by(engine::open, options)
+    }
+    /// Answers before the session is open.
+    pub fn open_behind(options: Options) -> Self {
+        Self::by(engine::open_behind, options).unwrap()
+    }
+    fn by(
+        open: fn(Options, &tokio::runtime::Handle, Wake) -> Result<engine::Opened, engine::OpenError>,
+        options: Options,
+    ) -> Result<Self, engine::OpenError> {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let bell = Arc::new(Bell::default());
@@ -141,11 +155,11 @@ impl Running {
             *ringer.rung.lock().unwrap() = true;
             ringer.ring.notify_all();
         });
-        let opened = engine::open(options, runtime.handle(), wake)?;
+        let opened = open(options, runtime.handle(), wake)?;
         Ok(Self { opened: Some(opened), bell, _runtime: runtime, events: Vec::new() })
     }
     pub fn id(&self) -> SessionId {
-        self.opened.as_ref().unwrap().session.clone()
+        self.opened.as_ref().unwrap().front.shared.read().status.session.clone()
     }
     pub fn command(&self, command: Command) {
         self.opened.as_ref().unwrap().front.commands.blocking_send(command).unwrap();
@@ -202,13 +216,22 @@ impl Running {
         self.end();
         std::mem::take(&mut self.events)
     }
+    /// Closes it and waits for its end; why it could not be opened.
+    pub fn failed(mut self) -> engine::OpenError {
+        let mut opened = self.opened.take().unwrap();
+        while let Some(event) = opened.front.events.blocking_recv() {
+            self.events.push(event);
+        }
+        assert_eq!(self.events, [Event::Closed]);
+        opened.thread.join().unwrap().unwrap_err()
+    }
     fn end(&mut self) {
         if let Some(mut opened) = self.opened.take() {
             let _ = opened.front.commands.blocking_send(Command::Close);
             while let Some(event) = opened.front.events.blocking_recv() {
                 self.events.push(event);
             }
-            opened.thread.join().unwrap();
+            opened.thread.join().unwrap().unwrap();
         }
     }
 }

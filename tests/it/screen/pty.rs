@@ -212,9 +212,21 @@ fn at_rest_it_neither_wakes_nor_writes() {
 }
 
 #[test]
-fn a_stream_costs_few_bytes() {
+fn a_stream_costs_few_bytes_frames_and_wakes() {
     let mut program = start("stream");
+    let began = Instant::now();
+    program.wait_for("❯");
+    let pid = program.pid();
     program.wait_for("Shift-Tab");
     let token = program.bytes.len() / 400;
     assert!(token <= 250, "{token} bytes for a token");
+    let frames = String::from_utf8_lossy(&program.bytes).matches("\x1b[?2026h").count() as u64;
+    // thirty a second, and some for the start
+    let most = began.elapsed().as_millis() as u64 / 33 + 10;
+    assert!(frames <= most, "{frames} frames where {most} may be");
+    let status = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/status")).unwrap();
+    let waits = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
+    let waits: u64 = waits.trim().parse().unwrap();
+    // a frame, and the first change after one: not each of the 400 tokens
+    assert!(waits <= 2 * most + 60, "it waited {waits} times for {frames} frames");
 }

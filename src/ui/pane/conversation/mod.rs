@@ -47,6 +47,8 @@ pub struct State {
     scroll: Scroll,
     /// Something came while the view was scrolled up.
     unseen: bool,
+    /// The session is being opened: its entries will come.
+    pub waits: bool,
     selected: Option<u64>,
     all: Option<bool>,
     search: search::Search,
@@ -138,6 +140,7 @@ impl State {
             colours: colours::Colours::new(wake),
             scroll: Scroll::Follow,
             unseen: false,
+            waits: false,
             selected: None,
             all: None,
             search: search::Search::default(),

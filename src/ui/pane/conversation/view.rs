@@ -38,7 +38,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
     state.gutter = gutter;
     state.cache.columns(usize::from(columns));
     if state.items.is_empty() {
-        empty(area, buf, theme);
+        empty(state.waits, area, buf, theme);
         return;
     }
     let visible = visible(state);
@@ -124,13 +124,14 @@ impl State {
     }
 }
 
-fn empty(area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let lines: [(&str, Role); 4] = [
+fn empty(waits: bool, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let lines: &[(&str, Role)] = &[
         ("Nothing was said yet.", Role::Text),
         ("Type a message and press Enter.", Role::Dim),
         ("@ names a file, / a command, ! runs a command.", Role::Dim),
         ("? on an empty line shows every key.", Role::Dim),
     ];
+    let lines = if waits { &[("Opening the session…", Role::Dim)] } else { lines };
     let top = area.y + area.height.saturating_sub(lines.len() as u16) / 2;
     for (index, (text, role)) in lines.iter().enumerate() {
         let y = top + index as u16;
