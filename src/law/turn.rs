@@ -252,7 +252,8 @@ impl Turn {
     }
 
     fn give_back_all(&mut self, out: &mut Vec<Effect>) {
-        out.extend(self.waiting.drain(..).map(|w| Effect::GiveBack { id: w.id }));
+        // the newest first: each is put before what stands, so that they stand in their order
+        out.extend(self.waiting.drain(..).rev().map(|w| Effect::GiveBack { id: w.id }));
     }
 
     fn interrupt(&mut self, out: &mut Vec<Effect>) {

@@ -2,8 +2,9 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::api::access::Mode;
 use crate::api::board::Phase;
 use crate::base::Millis;
 use crate::ui::action::Action;
@@ -20,57 +21,95 @@ pub fn title(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     buf.set_style(rect, theme.title);
     let wide = usize::from(rect.width);
+    let text = fitting(facts(model), wide);
+    buf.set_stringn(rect.x, rect.y, ellipsis(&text, wide), wide, theme.title);
+    if let Some(name) = text.find(NAME) {
+        let mark = Rect { x: rect.x + name as u16, width: (NAME.len() as u16).min(rect.width), ..rect };
+        buf.set_style(mark.intersection(rect), Modifier::BOLD);
+    }
+    // the session's own title stands at the right, where there is room for some of it
+    let room = wide.saturating_sub(width(&text) + 3);
+    let title = tame(model.status.title.lines().next().unwrap_or_default());
+    if room >= 12 && !title.is_empty() {
+        let title = ellipsis(&title, room);
+        let x = rect.right() - 1 - width(&title) as u16;
+        buf.set_stringn(x, rect.y, &title, room, theme.title);
+    }
+}
+
+/// The program's name in the title.
+const NAME: &str = "windlass";
+
+/// What the title says: (what stands before it, the text, when it gives way: the highest first, 0 last).
+type Fact = (&'static str, String, u8);
+
+fn facts(model: &Model) -> Vec<Fact> {
     let status = &model.status;
-    let mut right = Vec::new();
-    if status.rehearsal || status.scripted {
-        right.push(if status.rehearsal {
-            "rehearsal: scripted model".to_owned()
-        } else {
-            "scripted model".to_owned()
-        });
+    let mut out = vec![(" ", NAME.to_owned(), 7)];
+    out.push(("  ", tame(&home(&status.cwd.to_string_lossy(), &model.home)).into_owned(), 0));
+    if let Some(branch) = &status.branch {
+        out.push(("  ", tame(branch).into_owned(), 6));
     }
-    if !status.model.is_empty() && !status.rehearsal {
-        right.push(status.model.clone());
+    let mut fact = |text: String, gives_way| out.push((" · ", text, gives_way));
+    if status.rehearsal {
+        fact("rehearsal: scripted model".to_owned(), 2);
+    } else if let Some(file) = status.model.strip_prefix("scripted:") {
+        fact(format!("scripted:{}", tame(file.rsplit('/').next().unwrap_or(file))), 2);
+    } else if status.model.is_empty() {
+        fact("no model".to_owned(), 2);
+    } else {
+        fact(tame(&status.model).into_owned(), 2);
     }
-    right.push(format!("mode {}", status.mode.word()));
-    right.push(status.profile.clone());
+    fact(status.mode.word().to_owned(), 0);
+    fact(status.profile.clone(), 0);
     match (status.context.used, status.context.window) {
-        (Some(used), Some(window)) if window > 0 => right.push(format!("ctx {}%", used * 100 / window)),
-        (Some(used), _) => right.push(format!("ctx {}k of unknown", used / 1000)),
-        (None, Some(_)) => {}
-        (None, None) if !status.model.is_empty() => right.push("ctx unknown".to_owned()),
-        (None, None) => {}
+        (Some(used), Some(window)) if window > 0 => fact(format!("ctx {}%", used * 100 / window), 5),
+        (Some(used), _) => fact(format!("ctx {}k of unknown", used / 1000), 5),
+        (None, None) if !status.model.is_empty() => fact("ctx unknown".to_owned(), 8),
+        (None, Some(_) | None) => {}
     }
-    if let Some(cost) = status.cost {
-        right.push(format!("${cost:.2}"));
+    if let Some(cost) = status.cost.filter(|cost| *cost > 0.0) {
+        fact(format!("${cost:.2}"), 8);
     }
     if status.trusted == Some(false) {
-        right.push("untrusted".to_owned());
+        fact("untrusted".to_owned(), 3);
     }
-    let mut left = format!(" windlass  {}", tame(&home(&status.cwd.to_string_lossy(), &model.home)));
-    if let Some(branch) = &status.branch {
-        left.push_str(&format!("  {}", tame(branch)));
-    }
-    if !status.title.is_empty() {
-        left.push_str(&format!("  · {}", tame(status.title.lines().next().unwrap_or_default())));
-    }
-    // the right side gives way from its end, but never the mode and the confinement
-    let mut facts = right.join(" · ");
-    while width(&facts) + 26 > wide && right.len() > 1 {
-        let dear = right.iter().rposition(|f| !f.starts_with("mode ") && *f != status.profile);
-        match dear {
-            Some(at) => drop(right.remove(at)),
-            None => break,
+    out
+}
+
+/// The facts that fit as one text: what matters most first gets its room, a model also without its provider.
+fn fitting(mut facts: Vec<Fact>, wide: usize) -> String {
+    // a directory keeps a part of the line also when it is long
+    let most = (wide / 3).max(12);
+    if let Some((_, path, _)) = facts.iter_mut().find(|(.., gives_way)| *gives_way == 0) {
+        let all: Vec<&str> = path.graphemes(true).collect();
+        if all.len() > most {
+            *path = format!("…{}", all[all.len() + 1 - most..].concat());
         }
-        facts = right.join(" · ");
     }
-    let room = wide.saturating_sub(width(&facts) + 2);
-    let left = ellipsis(&left, room.max(wide.min(9))).into_owned();
-    buf.set_stringn(rect.x, rect.y, &left, wide, theme.title);
-    let begin = wide.saturating_sub(width(&facts) + 1);
-    if begin > width(&left) {
-        buf.set_stringn(rect.x + begin as u16, rect.y, &facts, wide - begin, theme.title);
+    let mut order: Vec<usize> = (0..facts.len()).collect();
+    order.sort_by_key(|at| facts[*at].2);
+    let mut shown = vec![false; facts.len()];
+    for at in order {
+        shown[at] = true;
+        if width(&joined(&facts, &shown)) <= wide || facts[at].2 == 0 {
+            continue;
+        }
+        if let Some((_, name)) = facts[at].1.rsplit_once('/') {
+            facts[at].1 = name.to_owned();
+        }
+        shown[at] = width(&joined(&facts, &shown)) <= wide;
     }
+    joined(&facts, &shown)
+}
+
+fn joined(facts: &[Fact], shown: &[bool]) -> String {
+    let mut out = String::new();
+    for ((before, text, _), _) in facts.iter().zip(shown).filter(|(_, shown)| **shown) {
+        out.push_str(if out.is_empty() { " " } else { before });
+        out.push_str(text);
+    }
+    out
 }
 
 /// A path with `~` for the person's home.
@@ -92,11 +131,7 @@ fn doing(model: &Model, now: Millis) -> String {
         Phase::Calling => "running".to_owned(),
         Phase::Retrying { attempt, at, why } => {
             let left = at.since(now).0.div_ceil(1000);
-            return format!(
-                "try {attempt} in {left} s ({} now): {}",
-                model.keymap.hint(Action::Retry),
-                tame(why)
-            );
+            return format!("try {attempt} in {left} s: {}", tame(why));
         }
         Phase::Compacting => "summarising".to_owned(),
         Phase::Stopping => "stopping".to_owned(),
@@ -109,7 +144,15 @@ fn doing(model: &Model, now: Millis) -> String {
 
 /// The keys that matter now.
 fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
-    if !model.approvals.is_empty() && !model.approval_takes_keys(now) {
+    let idle = model.composer.draft.is_empty();
+    if model.approval_takes_keys(now) {
+        vec![
+            (Action::Choose, "answer"),
+            (Action::ChoiceNext, "next answer"),
+            (Action::PreviewDown, "scroll"),
+            (Action::Aside, "write instead"),
+        ]
+    } else if !model.approvals.is_empty() {
         vec![(Action::AnswerApproval, "answer")]
     } else if model.focus == PaneId::Conversation {
         vec![
@@ -121,15 +164,27 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
             (Action::KeysHere, "keys"),
         ]
     } else if model.status.phase.busy() {
-        vec![(Action::Send, "steer"), (Action::Queue, "after the turn")]
-    } else {
+        let last = if idle { (Action::Help, "keys") } else { (Action::Newline, "new line") };
+        vec![(Action::Send, "steer"), (Action::Queue, "queue"), last]
+    } else if idle {
         vec![
             (Action::Send, "send"),
             (Action::NextMode, "mode"),
+            (Action::Complete, "read"),
             (Action::Palette, "commands"),
             (Action::Help, "keys"),
         ]
+    } else {
+        vec![(Action::Send, "send"), (Action::Newline, "new line"), (Action::Editor, "editor")]
     }
+}
+
+/// An action's key as it is pressed now: `?` is a letter once something is written.
+fn key_now(model: &Model, action: Action) -> String {
+    if action == Action::Help && model.composer.draft.is_empty() && model.approvals.is_empty() {
+        return "?".to_owned();
+    }
+    model.keymap.hint(action)
 }
 
 /// Draws the status line: a word to the person, else what is done and the keys that matter now.
@@ -138,59 +193,77 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         return;
     }
     buf.set_style(rect, theme.status);
-    let wide = usize::from(rect.width);
     let mut x = rect.x;
     let room = |x: u16| usize::from(rect.right().saturating_sub(x));
     let busy = model.status.phase.busy();
     if busy {
-        x = buf
-            .set_stringn(
-                x,
-                rect.y,
-                format!(" {} ", spinner(now, model.reduced_motion)),
-                wide,
-                theme.accent.patch(ratatui::style::Style { bg: theme.status.bg, ..theme.accent }),
-            )
-            .0;
-        x = pair(buf, x, rect, &model.keymap.hint(Action::Interrupt), "interrupt", theme);
-        let said = format!(" · {}", doing(model, now));
-        x = buf.set_stringn(x, rect.y, ellipsis(&said, room(x)), room(x), theme.status).0;
+        x = draw_doing(model, rect, buf, theme, now);
     }
+    let before = |x: u16| if x == rect.x { " " } else { " · " };
     if let Some(toast) = model.toast.as_ref().filter(|t| t.until > now) {
-        let text = format!("{}{}", if busy { " · " } else { " " }, tame(&toast.text.replace('\n', " ")));
-        buf.set_stringn(x, rect.y, ellipsis(&text, room(x)), room(x), theme.warning);
+        let text = format!("{}{}", before(x), tame(&toast.text.replace('\n', " ")));
+        buf.set_stringn(x, rect.y, ellipsis(&text, room(x)), room(x), on_status(theme.warning, theme));
         return;
     }
     if model.chord.is_some() {
-        let text =
-            " · and then? m model · s sessions · n new · c theme · x context · l live · o conversation";
-        buf.set_stringn(x, rect.y, ellipsis(text, room(x)), room(x), theme.warning);
+        let text = "and then? m model · s sessions · n new · c theme · x context · l live · o read";
+        let text = format!("{}{text}", before(x));
+        buf.set_stringn(x, rect.y, ellipsis(&text, room(x)), room(x), on_status(theme.warning, theme));
         return;
     }
-    let hints = hints(model, now);
-    for (action, says) in hints {
-        let key = model.keymap.hint(action);
-        if key.is_empty() || room(x) < width(&key) + says.len() + 5 {
+    let pending = model.status.pending.len();
+    let waits = if pending > 0 { format!("{pending} queued ") } else { String::new() };
+    let kept = if waits.is_empty() || room(x) < waits.len() + 24 { 0 } else { waits.len() + 2 };
+    for (action, says) in hints(model, now) {
+        let key = key_now(model, action);
+        if key.is_empty() || room(x) < width(&key) + says.len() + 5 + kept {
             continue;
         }
-        x = buf.set_stringn(x, rect.y, if x == rect.x { " " } else { " · " }, room(x), theme.status).0;
+        x = buf.set_stringn(x, rect.y, before(x), room(x), theme.status).0;
         x = pair(buf, x, rect, &key, says, theme);
     }
-    let queued = model.status.pending.len();
-    if queued > 0 {
-        let text = format!("{queued} queued ");
-        if room(x) > text.len() {
-            buf.set_stringn(rect.right() - text.len() as u16, rect.y, &text, text.len(), theme.status);
+    if !waits.is_empty() && room(x) > waits.len() {
+        buf.set_stringn(rect.right() - waits.len() as u16, rect.y, &waits, waits.len(), theme.status);
+    }
+}
+
+/// What is done, for how long, and the key that ends it, which never gives way.
+fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) -> u16 {
+    let wide = usize::from(rect.width);
+    let asking = !model.approvals.is_empty();
+    let (mark, style) =
+        if asking { ("?", theme.warning) } else { (spinner(now, model.reduced_motion), theme.accent) };
+    let mut keys = vec![(Action::Interrupt, "interrupt")];
+    if matches!(model.status.phase, Phase::Retrying { .. }) {
+        keys.push((Action::Retry, "try now"));
+    }
+    let keys: Vec<(String, &str)> =
+        keys.into_iter().map(|(action, says)| (model.keymap.hint(action), says)).collect();
+    let need: usize = keys.iter().map(|(key, says)| width(key) + says.len() + 4).sum();
+    let mut x = buf.set_stringn(rect.x, rect.y, format!(" {mark} "), wide, on_status(style, theme)).0;
+    let room = |x: u16| usize::from(rect.right().saturating_sub(x));
+    let left = room(x).saturating_sub(need);
+    if left >= 4 {
+        x = buf.set_stringn(x, rect.y, ellipsis(&doing(model, now), left), left, theme.status).0;
+        x = buf.set_stringn(x, rect.y, " · ", room(x), theme.status).0;
+    }
+    for (at, (key, says)) in keys.iter().enumerate() {
+        if at > 0 {
+            x = buf.set_stringn(x, rect.y, " · ", room(x), theme.status).0;
         }
+        x = pair(buf, x, rect, key, says, theme);
     }
-    if model.status.mode == Mode::Plan && room(x) > 24 {
-        buf.set_stringn(x, rect.y, " · plan: read only", room(x), theme.status);
-    }
+    x
+}
+
+/// A style with the ground of the status line.
+fn on_status(style: Style, theme: &Theme) -> Style {
+    Style { bg: theme.status.bg, ..style }
 }
 
 fn pair(buf: &mut Buffer, x: u16, rect: Rect, key: &str, says: &str, theme: &Theme) -> u16 {
     let room = |x: u16| usize::from(rect.right().saturating_sub(x));
-    let key_style = ratatui::style::Style { bg: theme.status.bg, ..theme.key };
+    let key_style = on_status(theme.key, theme);
     let x = buf.set_stringn(x, rect.y, key, room(x), key_style).0;
     buf.set_stringn(x, rect.y, format!(" {says}"), room(x), theme.status).0
 }

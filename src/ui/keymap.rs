@@ -138,6 +138,8 @@ fn show(keys: &[Key]) -> String {
     keys.iter().map(|k| key_name(*k)).collect::<Vec<_>>().join(" ")
 }
 
+const ARROWS: [(&str, &str); 4] = [("up", "↑"), ("down", "↓"), ("left", "←"), ("right", "→")];
+
 fn short(keys: &[Key]) -> String {
     let one = |key: &Key| {
         let name = key_name(*key);
@@ -154,6 +156,10 @@ fn short(keys: &[Key]) -> String {
             let mut chars = part.chars();
             if part.chars().count() == 1 && out.is_empty() {
                 out.push_str(part);
+            } else if let Some((_, arrow)) = ARROWS.iter().find(|(name, _)| *name == part) {
+                out.push_str(arrow);
+            } else if let Some(way) = part.strip_prefix("page") {
+                out.push_str(if way == "up" { "PageUp" } else { "PageDown" });
             } else if let Some(c) = chars.next() {
                 out.extend(c.to_uppercase());
                 out.push_str(chars.as_str());

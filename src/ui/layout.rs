@@ -17,7 +17,7 @@ pub struct Layout {
     pub title: Rect,
     /// The conversation's content.
     pub conversation: Rect,
-    /// The frame around it.
+    /// The frame around it; its last row is the composer's first.
     pub conversation_frame: Option<Rect>,
     /// What runs: the pane's content.
     pub live: Option<Rect>,
@@ -60,45 +60,59 @@ pub fn layout(area: Rect, rows: u16, strips: u16, live: bool) -> Layout {
         out.title = Rect { height: 1, ..rest };
         rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
     }
-    let framed = area.width >= MEDIUM && rest.height >= 9;
-    let around = if framed { 2 } else { 0 };
+    let framed = area.width >= MEDIUM && rest.height >= 8;
     if framed && area.width >= WIDE && live {
         let width = (rest.width * 3 / 10).clamp(32, 60);
         let frame = Rect { x: rest.right() - width, width, ..rest };
-        let inner = shrink(frame);
-        let inner = Rect { x: inner.x + 1, width: inner.width - 2, ..inner };
-        (out.live_frame, out.live) = (Some(frame), Some(inner));
+        (out.live_frame, out.live) = (Some(frame), Some(inside(frame)));
         rest.width -= width;
     }
-    let rows = rows.clamp(1, rest.height.saturating_sub(around).max(1));
-    let height = (rows + around).min(rest.height);
-    let bottom = Rect { y: rest.bottom() - height, height, ..rest };
-    rest.height -= height;
     if framed {
-        out.composer_frame = Some(bottom);
-        let inner = shrink(bottom);
-        out.composer = Rect { x: inner.x + 1, width: inner.width.saturating_sub(1), ..inner };
+        one_frame(&mut out, rest, rows, strips)
     } else {
-        out.composer = bottom;
-        if rest.height >= 4 {
-            rest.height -= 1;
-            out.rule = Some(Rect { y: rest.bottom(), height: 1, ..rest });
-        }
+        no_frame(&mut out, rest, rows, strips)
     }
+    out
+}
+
+/// What stands inside a frame, with a blank column on each side.
+fn inside(frame: Rect) -> Rect {
+    let inner = shrink(frame);
+    Rect { x: inner.x + 1.min(inner.width), width: inner.width.saturating_sub(2), ..inner }
+}
+
+/// Conversation and composer in one frame, a line between them that both have.
+fn one_frame(out: &mut Layout, rest: Rect, rows: u16, strips: u16) {
+    let room = rest.height - 3;
+    let rows = rows.clamp(1, room - 1);
+    let strips = strips.min(room - rows - 1);
+    let height = rows + strips + 2;
+    let below = Rect { y: rest.bottom() - height, height, ..rest };
+    let above = Rect { height: rest.height - height + 1, ..rest };
+    (out.conversation_frame, out.composer_frame) = (Some(above), Some(below));
+    out.conversation = inside(above);
+    let inner = inside(below);
+    if strips > 0 {
+        out.strips = Some(Rect { height: strips, ..inner });
+    }
+    // one column more: the cursor may stand behind the last letter
+    out.composer = Rect { y: inner.y + strips, height: rows, width: inner.width + 1, ..inner };
+}
+
+fn no_frame(out: &mut Layout, mut rest: Rect, rows: u16, strips: u16) {
+    let height = rows.clamp(1, rest.height.max(1)).min(rest.height);
+    out.composer = Rect { y: rest.bottom() - height, height, ..rest };
+    rest.height -= height;
     let strips = strips.min(rest.height.saturating_sub(3));
     if strips > 0 {
         rest.height -= strips;
         out.strips = Some(Rect { y: rest.bottom(), height: strips, ..rest });
     }
-    if framed {
-        out.conversation_frame = Some(rest);
-        let inner = shrink(rest);
-        out.conversation =
-            Rect { x: inner.x + 1.min(inner.width), width: inner.width.saturating_sub(2), ..inner };
-    } else {
-        out.conversation = rest;
+    if rest.height >= 4 {
+        rest.height -= 1;
+        out.rule = Some(Rect { y: rest.bottom(), height: 1, ..rest });
     }
-    out
+    out.conversation = rest;
 }
 
 #[cfg(test)]

@@ -19,13 +19,14 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let theme = model.look().clone();
     buf.set_style(area, theme.text);
     let most = (area.height / 3).max(1);
-    let inner_width =
-        if area.height >= 8 && area.width >= 70 { area.width.saturating_sub(4) } else { area.width };
+    // how wide the composer is does not depend on how high it is
+    let inner_width = layout(area, 1, 0, !model.live.hidden).composer.width;
     let rows = composer::rows(&mut model.composer, inner_width, most);
     let strips = pending_rows(model).len() as u16 + u16::from(strip(model, area, now).is_some());
     let places = layout(area, rows, strips, !model.live.hidden);
     chrome::title(model, places.title, buf, &theme);
-    frames(model, &places, buf, &theme);
+    let answering = model.approval_takes_keys(now);
+    frames(model, &places, buf, &theme, answering);
     model.conversation_area = places.conversation;
     conversation::view(&mut model.conversation, places.conversation, buf, &theme, now);
     if let Some(rect) = places.live {
@@ -35,6 +36,7 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let cursor = draw_composer(model, places.composer, buf, &theme, now);
     draw_approval(model, &places, buf, &theme, now);
     let under = places.composer_frame.or(places.rule).unwrap_or(places.composer);
+    let under = Rect { y: under.y, ..places.composer };
     composer::view_popup(&model.composer, under, buf, &theme);
     chrome::status(model, places.status, buf, &theme, now);
     let mut cursor = cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now));
@@ -61,23 +63,34 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     cursor
 }
 
-fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme) {
-    let style = |pane| if model.focus == pane { theme.border_focus } else { theme.border };
-    let boxed = |rect: Option<Rect>, title: &str, style, buf: &mut Buffer| {
+/// One frame around conversation and composer, the part that has the focus brighter.
+fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answering: bool) {
+    let has = |pane| model.focus == pane && !answering;
+    let style = |focus| if focus { theme.border_focus } else { theme.border };
+    let boxed = |rect: Option<Rect>, title: &'static str, style, buf: &mut Buffer| {
         if let Some(rect) = rect {
-            Block::bordered()
-                .border_style(style)
-                .title(title.to_owned())
-                .title_style(theme.dim)
-                .render(rect, buf);
+            Block::bordered().border_style(style).title(title).title_style(theme.dim).render(rect, buf);
         }
     };
-    boxed(places.conversation_frame, " Conversation ", style(PaneId::Conversation), buf);
-    boxed(places.composer_frame, "", style(PaneId::Composer), buf);
+    let (writes, reads) = (has(PaneId::Composer), has(PaneId::Conversation));
+    let above = |buf: &mut Buffer| {
+        boxed(places.conversation_frame, " Conversation ", style(reads), buf);
+    };
+    if !reads {
+        above(buf);
+    }
+    boxed(places.composer_frame, "", style(writes), buf);
+    if reads {
+        above(buf);
+    }
+    if let Some(below) = places.composer_frame {
+        let line = format!("├{}┤", "─".repeat(usize::from(below.width.saturating_sub(2))));
+        buf.set_stringn(below.x, below.y, line, usize::from(below.width), style(writes || reads));
+    }
     boxed(places.live_frame, " Live ", theme.border, buf);
     if let Some(rule) = places.rule {
         let line = "─".repeat(usize::from(rule.width));
-        buf.set_stringn(rule.x, rule.y, line, usize::from(rule.width), style(PaneId::Composer));
+        buf.set_stringn(rule.x, rule.y, line, usize::from(rule.width), style(writes));
     }
 }
 
@@ -101,22 +114,21 @@ fn pending_rows(model: &Model) -> Vec<String> {
 }
 
 /// The line of what runs, where there is no room for its pane.
-fn strip(model: &Model, area: Rect, now: Millis) -> Option<String> {
+fn strip(model: &Model, area: Rect, now: Millis) -> Option<live::Line> {
     if area.width >= crate::ui::layout::WIDE && !model.live.hidden { None } else { model.live.line(now) }
 }
 
 fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
-    let Some(rect) = places.strips else { return };
-    let wide = usize::from(rect.width);
-    let mut lines: Vec<(String, ratatui::style::Style)> = Vec::new();
-    if let Some(text) = strip(model, buf.area, now) {
-        lines.push((format!("{} {text}", live::spinner(now, model.reduced_motion)), theme.accent));
+    let Some(mut rect) = places.strips else { return };
+    if let Some(line) = strip(model, buf.area, now) {
+        line.draw(Rect { height: 1, ..rect }, buf, theme, live::spinner(now, model.reduced_motion));
+        rect = Rect { y: rect.y + 1, height: rect.height - 1, ..rect };
     }
-    lines.extend(pending_rows(model).into_iter().map(|l| (l, theme.warning)));
-    for (at, (text, style)) in lines.iter().take(usize::from(rect.height)).enumerate() {
+    let wide = usize::from(rect.width);
+    for (at, text) in pending_rows(model).iter().take(usize::from(rect.height)).enumerate() {
         let text = crate::ui::widget::text::tame(text);
         let text = crate::ui::widget::text::ellipsis(&text, wide);
-        buf.set_stringn(rect.x, rect.y + at as u16, text, wide, *style);
+        buf.set_stringn(rect.x, rect.y + at as u16, text, wide, theme.warning);
     }
 }
 

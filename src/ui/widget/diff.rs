@@ -4,7 +4,7 @@
 
 use similar::{ChangeTag, TextDiff};
 
-use super::row::{Look, Role, Row};
+use super::row::{Look, Role, Row, STRONG};
 use super::text::tame;
 use super::wrap::{Break, Piece, Prefix, Wrapper};
 
@@ -95,16 +95,17 @@ impl Diff {
     pub fn lay(&self, text: &str, piece: usize, columns: usize) -> Vec<Row> {
         let mut out = Wrapper::new(columns);
         let from = piece * PIECE;
-        for line in &self.lines[from..(from + PIECE).min(self.lines.len())] {
+        for at in from..(from + PIECE).min(self.lines.len()) {
+            let line = &self.lines[at];
             let (mark, role, strong) = match line.sort {
                 Sort::Added => ("+", Role::Added, Role::AddedStrong),
                 Sort::Removed => ("-", Role::Removed, Role::RemovedStrong),
                 Sort::Same => (" ", Role::Text, Role::Text),
                 Sort::Head | Sort::Hunk | Sort::Note => {
                     out.ground(Role::Text);
-                    let shown = tame(self.text(text, line)).into_owned();
-                    let role = if line.sort == Sort::Hunk { Role::Accent } else { Role::Dim };
-                    out.line(&Prefix::default(), &[(shown, role.into())], Break::Anywhere);
+                    if let Some((shown, look)) = self.head(text, at) {
+                        out.line(&Prefix::default(), &[(shown, look)], Break::Anywhere);
+                    }
                     continue;
                 }
             };
@@ -119,6 +120,43 @@ impl Diff {
             out.line(&prefix, &self.inside(text, line, role, strong), Break::Anywhere);
         }
         out.rows()
+    }
+    /// What is shown of a line that is no content: a file by one line with its path, a hunk by its
+    /// distance from the one before. The lines' numbers say the rest.
+    fn head(&self, text: &str, at: usize) -> Option<(String, Look)> {
+        let line = self.lines.get(at)?;
+        let near = |at: usize, sort| self.lines.get(at).filter(|line| line.sort == sort);
+        let own = self.text(text, line);
+        let before = at.checked_sub(1);
+        let shown = match line.sort {
+            Sort::Hunk if before.is_none_or(|at| near(at, Sort::Head).is_some()) => {
+                return own
+                    .splitn(3, "@@")
+                    .nth(2)
+                    .map(str::trim)
+                    .filter(|of| !of.is_empty())
+                    .map(|of| (format!("⋯ {}", tame(of)), Role::Dim.into()));
+            }
+            Sort::Hunk => {
+                let of = own.splitn(3, "@@").nth(2).map(str::trim).unwrap_or_default();
+                return Some((format!("⋯ {}", tame(of)).trim_end().to_owned(), Role::Dim.into()));
+            }
+            Sort::Head => {
+                let next = near(at + 1, Sort::Head).map(|line| self.text(text, line));
+                if own.starts_with("--- ") && next.is_some_and(|next| next.starts_with("+++ ")) {
+                    return None;
+                }
+                let old = before.and_then(|at| near(at, Sort::Head)).map(|line| self.text(text, line));
+                match (old.and_then(|old| old.strip_prefix("--- ")), own.strip_prefix("+++ ")) {
+                    (Some(old), Some(new)) => {
+                        return Some((file(old, new), Look::from(Role::Text).with(STRONG)));
+                    }
+                    (_, Some(_) | None) => own,
+                }
+            }
+            Sort::Note | Sort::Same | Sort::Added | Sort::Removed => own,
+        };
+        Some((tame(shown).into_owned(), Role::Dim.into()))
     }
     fn text<'a>(&self, text: &'a str, line: &Line) -> &'a str {
         text.get(line.from as usize..line.to as usize).unwrap_or_default()
@@ -152,6 +190,19 @@ impl Diff {
         }
         pieces
     }
+}
+
+/// What a file's two paths say.
+fn file(old: &str, new: &str) -> String {
+    let old_path = old.strip_prefix("a/").unwrap_or(old);
+    let new_path = new.strip_prefix("b/").unwrap_or(new);
+    let text = match (old, new) {
+        ("/dev/null", _) => format!("{new_path} · new"),
+        (_, "/dev/null") => format!("{old_path} · removed"),
+        _ if old_path == new_path => new_path.to_owned(),
+        _ => format!("{old_path} → {new_path}"),
+    };
+    tame(&text).into_owned()
 }
 
 /// `@@ -a,b +c,d @@`: first line and count of each side.
@@ -194,21 +245,19 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "--- a/x.rs",
-                "+++ b/x.rs",
-                "@@ -9,4 +9,3 @@",
+                "x.rs",
                 " 9   fn a() {",
                 "10 -     let old = 1;",
                 "10 +     let new = 1;",
                 "11 - -- not a head",
                 "11   }",
-                "@@ -30 +30,2 @@",
+                "⋯",
                 "30   same",
                 "31 + more",
                 "\\ No newline at end of file"
             ]
         );
-        let strong: Vec<&str> = rows[5]
+        let strong: Vec<&str> = rows[3]
             .pieces()
             .filter(|(_, look)| look.role == Role::AddedStrong)
             .map(|(text, _)| text)
@@ -224,7 +273,7 @@ mod tests {
         let diff = Diff::read(&text);
         assert_eq!(diff.lines.len(), 20_001);
         let rows: usize = (0..diff.pieces()).map(|piece| diff.lay(&text, piece, 80).len()).sum();
-        assert_eq!(rows, 20_001);
+        assert_eq!(rows, 20_000);
     }
 
     #[test]

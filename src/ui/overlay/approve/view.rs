@@ -41,7 +41,7 @@ pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, t
     let why = &why[..why.len().min(WHY_ROWS)];
     let most = usize::from(area.height);
     state.laid.lay(&shown.approval.preview, wide, state.top.saturating_add(most));
-    let wants = state.laid.rows().len() + answer_rows + why.len() + 1 + usize::from(framed_by / 2);
+    let wants = state.laid.rows().len() + answer_rows + why.len() + usize::from(framed_by / 2);
     let height = area.height.min(wants.min(most) as u16);
     let rect = Rect { y: area.bottom() - height, height, ..area };
     let inner = framed(rect, &heading(shown), buf, theme);
@@ -49,7 +49,7 @@ pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, t
         return state.covered();
     }
     let places = places(inner, state.laid.rows().len(), answer_rows, why.len());
-    if places[0].height > 0 && places[3].height > 0 {
+    if places[0].height > 0 && places[2].height > 0 {
         state.seen();
     } else {
         state.covered();
@@ -60,22 +60,22 @@ pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, t
     for (at, row) in why.iter().take(usize::from(places[1].height)).enumerate() {
         row.draw(buf, inner.x, places[1].y + at as u16, inner.width, theme);
     }
-    if places[2].height > 0 {
-        let (text, style) = told(state, shown, theme);
-        put(buf, inner.x, places[2].y, &ellipsis(&text, wide), wide, style);
+    if framed_by > 0 && !shown.takes {
+        let text = format!(" {} ", ellipsis(&told(state, shown), wide.saturating_sub(2)));
+        put(buf, inner.x, rect.bottom() - 1, &text, wide, theme.warning);
     }
-    for (at, row) in answers.iter().take(usize::from(places[3].height)).enumerate() {
+    for (at, row) in answers.iter().take(usize::from(places[2].height)).enumerate() {
         let mut x = inner.x;
         for (text, style) in row {
             let left = usize::from(inner.right().saturating_sub(x));
-            x += put(buf, x, places[3].y + at as u16, text, left, *style) as u16;
+            x += put(buf, x, places[2].y + at as u16, text, left, *style) as u16;
             x += 1;
         }
     }
 }
 
-/// Where preview, reason, the line on keys, and answers stand. What is needed most has its row first.
-fn places(inner: Rect, preview: usize, answers: usize, why: usize) -> [Rect; 4] {
+/// Where preview, reason and answers stand. What is needed most has its row first.
+fn places(inner: Rect, preview: usize, answers: usize, why: usize) -> [Rect; 3] {
     let mut left = usize::from(inner.height);
     let mut take = |most: usize| {
         let taken = most.min(left);
@@ -84,12 +84,11 @@ fn places(inner: Rect, preview: usize, answers: usize, why: usize) -> [Rect; 4] 
     };
     let first = take(1);
     let answers = take(answers);
-    let line = take(1);
     let context = take(3.min(preview.saturating_sub(first)));
     let why = take(why);
     let rest = take(preview.saturating_sub(first + context));
     let mut y = inner.y;
-    [first + context + rest, why, line, answers].map(|rows| {
+    [first + context + rest, why, answers].map(|rows| {
         let rect = Rect { y, height: rows as u16, ..inner };
         y += rows as u16;
         rect
@@ -116,17 +115,13 @@ fn lines(text: &str, wide: usize) -> Vec<Row> {
     out.rows()
 }
 
-/// The line on what keys do now.
-fn told(state: &State, shown: Shown<'_>, theme: &Theme) -> (String, Style) {
-    let hint = |action| shown.keymap.hint(action);
-    if shown.takes {
-        return (format!("{} interrupts the turn", hint(Action::Interrupt)), theme.dim);
-    }
+/// Why it takes no key yet, on its lower border.
+fn told(state: &State, shown: Shown<'_>) -> String {
     if state.focused || state.flushed_at.is_none() {
-        return ("a moment…".to_owned(), theme.warning);
+        return "a moment…".to_owned();
     }
-    let text = format!("{} to answer; until then keys go where you were", hint(Action::AnswerApproval));
-    (text, theme.warning)
+    let key = shown.keymap.hint(Action::AnswerApproval);
+    format!("{key} to answer; until then keys go where you were")
 }
 
 type Chips = Vec<(String, Style)>;
@@ -231,7 +226,7 @@ mod tests {
             prop_assert!(sum <= height);
             prop_assert!(rects.iter().all(|r| r.bottom() <= inner.bottom() || r.height == 0));
             if height >= 2 {
-                prop_assert!(rects[0].height > 0 && rects[3].height > 0);
+                prop_assert!(rects[0].height > 0 && rects[2].height > 0);
             }
         }
     }

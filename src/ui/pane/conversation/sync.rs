@@ -164,7 +164,7 @@ impl State {
             TurnStatus::Failed => {
                 let why = end.why.as_deref().unwrap_or("no reason was given");
                 let text = format!("the turn failed: {why}");
-                self.add(Body::Words { role: Role::Error, text, hint: Some(("R", "retry")) });
+                self.add(Body::Words { role: Role::Error, text, hint: Some(("Alt-R", "tries again")) });
             }
         }
     }

@@ -215,7 +215,9 @@ fn a_turn_reads_well_at_66_columns() {
     state.sync(&fake.0);
     assert!(!state.animates());
     let shown = screen(&mut state, 66, 34);
-    assert!(shown.contains("interrupted") && shown.contains("cancelled") && shown.contains("R retry"));
+    assert!(
+        shown.contains("interrupted") && shown.contains("cancelled") && shown.contains("Alt-R tries again")
+    );
     insta::assert_snapshot!("ended", shown);
     press(&mut state, Msg::ToggleAll);
     insta::assert_snapshot!("opened", screen(&mut state, 66, 60));

@@ -196,6 +196,10 @@ fn state_pieces(call: &Call, open: bool, now: Millis) -> Vec<(String, Role)> {
             CallStatus::Ok => ("✓", Role::Ok),
             CallStatus::Error => ("✗", Role::Error),
             CallStatus::Refused => ("refused", Role::Warning),
+            // how its command ended says it in full
+            CallStatus::Cancelled if matches!(&settle.details, Details::Command { end, .. } if !end.is_empty()) => {
+                ("■", Role::Warning)
+            }
             CallStatus::Cancelled => ("cancelled", Role::Warning),
             CallStatus::Detached => ("detached", Role::Accent),
             CallStatus::Interrupted => ("interrupted", Role::Warning),

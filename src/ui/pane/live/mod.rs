@@ -49,12 +49,48 @@ impl State {
     pub fn running(&self) -> usize {
         self.rows.len()
     }
-    /// One line on what runs, for narrow screens.
-    pub fn line(&self, now: Millis) -> Option<String> {
+    /// One line on what runs, for screens without the pane.
+    pub fn line(&self, now: Millis) -> Option<Line> {
         let first = self.rows.first()?;
-        let more =
-            if self.rows.len() > 1 { format!(" · {} more", self.rows.len() - 1) } else { String::new() };
-        Some(format!("{} {} {}{more}", first.tool, first.title, elapsed(now.since(first.began))))
+        let more = self.rows.len() - 1;
+        let time = elapsed(now.since(first.began));
+        Some(Line {
+            tool: first.tool.clone(),
+            title: first.title.clone(),
+            asking: first.asking,
+            end: if more > 0 { format!("{time} · {more} more") } else { time },
+        })
+    }
+}
+
+/// What runs, on one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    tool: String,
+    title: String,
+    /// Whether it waits for the person.
+    asking: bool,
+    /// What stands at its end: how long, and how many more.
+    end: String,
+}
+
+impl Line {
+    /// Draws it; its end gives way to nothing but the tool's name.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, theme: &Theme, spinner: &str) {
+        if area.is_empty() {
+            return;
+        }
+        let (mark, style) = if self.asking { ("?", theme.warning) } else { (spinner, theme.accent) };
+        let (y, wide) = (area.y, usize::from(area.width));
+        let left = |x: u16| usize::from(area.right().saturating_sub(x));
+        let x = buf.set_stringn(area.x, y, mark, wide, style).0 + 1;
+        let x = buf.set_stringn(x, y, &self.tool, left(x), theme.tool).0 + 1;
+        let end = width(&self.end);
+        let room = left(x).saturating_sub(end + 1);
+        buf.set_stringn(x, y, ellipsis(&self.title, room), room, theme.text);
+        if left(x) >= end {
+            buf.set_stringn(area.right() - end as u16, y, &self.end, end, theme.dim);
+        }
     }
 }
 
@@ -116,17 +152,13 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Mil
         if y >= area.bottom() {
             break;
         }
-        let (mark, style) =
-            if row.asking { ("?", theme.warning) } else { (spinner(now, reduced), theme.accent) };
-        let time = elapsed(now.since(row.began));
-        let mut x = buf.set_stringn(area.x, y, mark, wide, style).0 + 1;
-        let left = |x: u16| usize::from(area.right().saturating_sub(x));
-        x = buf.set_stringn(x, y, &row.tool, left(x), theme.tool).0 + 1;
-        let room = left(x).saturating_sub(time.len() + 1);
-        buf.set_stringn(x, y, ellipsis(&row.title, room), room, theme.text);
-        if wide > time.len() + 2 {
-            buf.set_stringn(area.right() - width(&time) as u16, y, &time, time.len(), theme.dim);
-        }
+        let line = Line {
+            tool: row.tool.clone(),
+            title: row.title.clone(),
+            asking: row.asking,
+            end: elapsed(now.since(row.began)),
+        };
+        line.draw(Rect { y, height: 1, ..area }, buf, theme, spinner(now, reduced));
         y += 1;
         for line in row.tail.iter().rev().take(each).rev() {
             if y < area.bottom() && wide > 2 {

@@ -1,4 +1,5 @@
-//! Tables: columns aligned by display width; one that is too wide folds into rows of `key value`.
+//! Tables: columns aligned by display width; long cells are wrapped where there is some room for
+//! each column, else each row becomes lines of `key value`.
 
 use super::inline::inline;
 use super::line::cells;
@@ -48,12 +49,50 @@ pub(super) fn lay(out: &mut Wrapper, prefix: &Prefix, lines: &[&str], base: Look
         })
         .collect();
     let taken: usize = prefix.first.iter().map(|(text, _)| width(text)).sum();
-    let total = taken + widths.iter().sum::<usize>() + widths.len().saturating_sub(1) * 3;
-    if total <= out.columns() {
-        grid(out, prefix, &header, &rows, &widths, &aligns);
-    } else {
-        fold(out, prefix, &header, &rows);
+    let room = out.columns().saturating_sub(taken + widths.len().saturating_sub(1) * 3);
+    match share(&widths, room) {
+        Some(widths) => {
+            let narrow = |row: &[Cell]| -> Vec<Cell> {
+                row.iter().zip(&widths).map(|(cell, width)| wrapped(cell, *width)).collect()
+            };
+            let rows: Vec<Vec<Cell>> = rows.iter().map(|row| narrow(row)).collect();
+            grid(out, prefix, &narrow(&header), &rows, &widths, &aligns);
+        }
+        None => fold(out, prefix, &header, &rows),
     }
+}
+
+/// Narrowest that a column is made by wrapping.
+const NARROWEST: usize = 12;
+
+/// How wide each column may be in `room`: the narrow ones as they are, the others by equal parts of
+/// what is left; none where these would be too narrow to read.
+fn share(widths: &[usize], room: usize) -> Option<Vec<usize>> {
+    let mut out = widths.to_vec();
+    let mut order: Vec<usize> = (0..widths.len()).collect();
+    order.sort_by_key(|column| widths[*column]);
+    let mut left = room;
+    for (at, column) in order.iter().enumerate() {
+        let part = left / (order.len() - at);
+        if widths[*column] > part {
+            if part < NARROWEST {
+                return None;
+            }
+            out[*column] = part;
+        }
+        left -= out[*column];
+    }
+    Some(out)
+}
+
+/// A cell with its lines wrapped at a width.
+fn wrapped(cell: &Cell, columns: usize) -> Cell {
+    let mut out = Wrapper::new(columns);
+    for line in cell {
+        out.line(&Prefix::default(), line, Break::Words);
+    }
+    let rows = out.rows();
+    rows.iter().map(|row| row.pieces().map(|(text, look)| (text.to_owned(), look)).collect()).collect()
 }
 
 fn align(delimiter: &str) -> Align {

@@ -100,6 +100,22 @@ fn a_wide_table_folds_into_keys_and_values() {
     );
 }
 
+#[test]
+fn long_cells_are_wrapped_in_their_column() {
+    let src = "| file | what it does |\n|--|--|\n| a.rs | a long value that is wrapped |\n| b.rs | short |\n";
+    assert_eq!(
+        plain(src, 24),
+        [
+            "file │ what it does",
+            "─────┼──────────────────",
+            "a.rs │ a long value that",
+            "     │ is wrapped",
+            "b.rs │ short"
+        ]
+        .map(|line| line.to_owned())
+    );
+}
+
 /// The work of a token does not grow with what came before: only the tail is made anew.
 #[test]
 fn finished_blocks_are_never_touched_again() {
