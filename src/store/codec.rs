@@ -4,9 +4,9 @@
 //!
 //! ```json
 //! {"type":"session","v":1,"id":"0190…","cwd":"/home/ann/p","created":"2026-01-31T12:00:00.000Z"}
-//! {"id":"e1","parent":null,"at":"2026-01-31T12:00:01.123Z","type":"user","body":{"role":"user","text":"hello"}}
+//! {"id":"e000000001","parent":null,"at":"2026-01-31T12:00:01.123Z","type":"user","body":{"role":"user","text":"hello"}}
 //! {"type":"title","title":"the lexer"}
-//! {"type":"head","to":"e1"}
+//! {"type":"head","to":"e000000001"}
 //! ```
 //!
 //! A line is read in two steps, first its frame, then its body by its type, so that raw JSON of a provider

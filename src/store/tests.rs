@@ -77,7 +77,7 @@ fn what_was_committed_is_there_again_and_leaving_changes_nothing() {
     assert_eq!(opened.tree.head, Some(first.id.clone()));
     assert_eq!(opened.branch().len(), 1);
     assert_eq!((opened.title.as_str(), session.title()), ("the lexer", "the lexer"));
-    assert_eq!(session.mint_entry().as_str(), "e4");
+    assert_eq!(session.mint_entry().as_str(), "e000000004");
     drop(session);
     assert_eq!(before, (fs::read(&journal).unwrap(), fs::metadata(&journal).unwrap().modified().unwrap()));
 

@@ -122,10 +122,10 @@ impl Mint {
             self.call = self.call.max(number(start.call.as_str(), 'c'));
         }
     }
-    /// The next entry's id.
+    /// The next entry's id. Padded: ids sort as they were made, also for `sort` and `jq`.
     pub fn entry(&mut self) -> EntryId {
         self.entry += 1;
-        EntryId::new(format!("e{}", self.entry))
+        EntryId::new(format!("e{:09}", self.entry))
     }
     /// The next call's id.
     pub fn call(&mut self) -> CallId {
@@ -184,7 +184,7 @@ mod tests {
         for id in ["e7", "e07x", "x99", "e18446744073709551615", "é", "e3"] {
             mint.saw(&start(id, if id == "e7" { "c41" } else { "other" }));
         }
-        assert_eq!((mint.entry().as_str(), mint.entry().as_str()), ("e8", "e9"));
+        assert_eq!((mint.entry().as_str(), mint.entry().as_str()), ("e000000008", "e000000009"));
         assert_eq!(mint.call().as_str(), "c42");
     }
 

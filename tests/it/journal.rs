@@ -597,7 +597,7 @@ fn what_was_committed_survives_a_real_kill() {
             panic!("a dead program holds the session");
         };
         let ids: Vec<String> = opened.tree.entries.iter().map(|entry| entry.id.to_string()).collect();
-        let expected: Vec<String> = (1..=ids.len()).map(|number| format!("e{number}")).collect();
+        let expected: Vec<String> = (1..=ids.len()).map(|number| format!("e{number:09}")).collect();
         assert_eq!(ids, expected, "a prefix of what was committed");
         assert!(ids.contains(&heard), "{heard} was committed");
         assert_eq!(opened.branch().len(), ids.len());
