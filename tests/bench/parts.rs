@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used)] // a benchmark that cannot be set up may stop
 
 mod conversation;
+mod frame;
+mod process;
 mod store;
+mod wire;
 
 fn main() {
     divan::main();

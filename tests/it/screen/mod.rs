@@ -7,6 +7,7 @@ mod overlays;
 mod pty;
 mod random;
 mod record;
+mod stream;
 
 use std::sync::Arc;
 
