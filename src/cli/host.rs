@@ -25,6 +25,8 @@ pub struct TerminalHost {
     editor: String,
     /// The person's pager, as a command line.
     pager: String,
+    /// Variables that hold keys: no program that is started here gets them.
+    secrets: Vec<String>,
 }
 
 impl TerminalHost {
@@ -43,20 +45,41 @@ impl TerminalHost {
         editor: impl Into<String>,
         pager: impl Into<String>,
     ) -> Self {
-        Self { state_dir: state_dir.into(), cwd: Box::new(cwd), editor: editor.into(), pager: pager.into() }
+        Self {
+            state_dir: state_dir.into(),
+            cwd: Box::new(cwd),
+            editor: editor.into(),
+            pager: pager.into(),
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Keeps these variables from every program that it starts.
+    pub fn without(mut self, secrets: Vec<String>) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// A command of the person's (`code --wait`), run by the shell so that its words are split as they
+    /// expect.
+    fn shell(&self, command: &str) -> Command {
+        let mut shell = self.program("sh");
+        shell.arg("-c").arg(format!("{command} \"$@\"")).arg("sh");
+        shell
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        for secret in &self.secrets {
+            command.env_remove(secret);
+        }
+        command
     }
 }
 
 /// The first variable that is set and not blank.
 fn variable(names: &[&str]) -> Option<String> {
     names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.trim().is_empty())
-}
-
-/// A command of the person's (`code --wait`), run by the shell so that its words are split as they expect.
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(format!("{command} \"$@\"")).arg("sh");
-    shell
 }
 
 impl Host for TerminalHost {
@@ -70,7 +93,8 @@ impl Host for TerminalHost {
         file.write_all(text.as_bytes())
             .and_then(|()| file.flush())
             .map_err(|error| format!("the draft cannot be written for the editor: {error}"))?;
-        let status = shell(editor)
+        let status = self
+            .shell(editor)
             .arg(file.path())
             .status()
             .map_err(|error| format!("{editor} cannot be started: {error}; set $VISUAL or $EDITOR"))?;
@@ -90,7 +114,8 @@ impl Host for TerminalHost {
 
     fn page_text(&mut self, text: &str) -> Result<(), String> {
         let pager = &self.pager;
-        let mut child = shell(pager)
+        let mut child = self
+            .shell(pager)
             .stdin(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{pager} cannot be started: {error}; set $PAGER"))?;
@@ -134,7 +159,7 @@ impl Host for TerminalHost {
                 let path = (self.cwd)().join(expand(path));
                 (file_bytes(&path)?, path.display().to_string())
             }
-            None => (clipboard()?, "pasted".to_string()),
+            None => (clipboard(|name| self.program(name))?, "pasted".to_string()),
         };
         let media_type = media_type(&bytes)
             .ok_or_else(|| format!("{name} is no PNG, JPEG, GIF or WebP image; save it as one of these"))?;
@@ -199,14 +224,14 @@ fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, String> {
 }
 
 /// The image of the clipboard, by the first program that has one.
-fn clipboard() -> Result<Vec<u8>, String> {
+fn clipboard(start: impl Fn(&str) -> Command) -> Result<Vec<u8>, String> {
     let programs: [(&str, &[&str]); 2] = [
         ("wl-paste", &["--no-newline", "--type", "image/png"]),
         ("xclip", &["-selection", "clipboard", "-target", "image/png", "-out"]),
     ];
     let mut found = false;
     for (program, arguments) in programs {
-        let spawned = Command::new(program)
+        let spawned = start(program)
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -295,5 +320,16 @@ mod tests {
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(std::fs::read_to_string(path).unwrap(), "messages");
+    }
+
+    #[test]
+    fn a_variable_that_holds_a_key_does_not_reach_the_editor() {
+        let dir = tempfile::tempdir().unwrap();
+        // Any variable that this test has stands for a key.
+        let editor = "sh -c 'printf %s \"${PATH:-none}\" > \"$1\"' sh";
+        let host = || TerminalHost::with_programs(dir.path(), PathBuf::new, editor, "cat");
+        assert_ne!(host().edit_text("x").unwrap(), "none");
+        let without = host().without(vec!["PATH".into()]).edit_text("x").unwrap();
+        assert!(!without.contains(&std::env::var("PATH").unwrap()), "{without}");
     }
 }

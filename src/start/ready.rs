@@ -20,6 +20,8 @@ pub struct Ready {
     pub options: Options,
     /// The models, also for the doctor and the first-run screen.
     pub models: Arc<TableModels>,
+    /// Variables that hold keys.
+    pub secrets: Vec<String>,
     /// No model can be used yet.
     pub first_run: bool,
 }
@@ -81,7 +83,7 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         limits: limits(settings),
         notices,
     };
-    Ok(Ready { options, models, first_run })
+    Ok(Ready { options, models, secrets, first_run })
 }
 
 fn which(dirs: &Dirs, start: &Start) -> Result<Which, Misuse> {

@@ -60,6 +60,7 @@ struct Wired<'a> {
 struct Next {
     options: Options,
     ui: UiOptions,
+    secrets: Vec<String>,
     scratch: Option<Scratch>,
 }
 
@@ -102,13 +103,13 @@ impl<'a> Wired<'a> {
             self.begin.start.resume_newest = false;
         }
         let loaded = (self.begin.load)(self.begin.start.cwd.as_deref());
-        let Ready { mut options, first_run, .. } =
+        let Ready { mut options, secrets, first_run, .. } =
             ready(&loaded, self.begin.dirs, &self.begin.start).map_err(|misuse| (2, misuse.0))?;
         let ui = UiOptions { prompt: self.begin.prompt.take(), ..ui_options(&loaded, first_run) };
         if options.trusted == Some(false) && !ui.ask_trust {
             options.notices.push(super::NOT_TRUSTED.into());
         }
-        Ok(Next { options, ui, scratch: None })
+        Ok(Next { options, ui, secrets, scratch: None })
     }
 
     /// The rehearsal: a scripted model, a scratch copy of a sample, and everything else as it is.
@@ -131,7 +132,7 @@ impl<'a> Wired<'a> {
             ..ready.options
         };
         let ui = UiOptions { draft: rehearsal::PROMPT.into(), ..ui_options(&loaded, false) };
-        Ok(Next { options, ui, scratch: Some(scratch) })
+        Ok(Next { options, ui, secrets: ready.secrets, scratch: Some(scratch) })
     }
 
     /// Opens the session, shows it, and closes it when the screen is left. The session, if it is worth
@@ -149,7 +150,7 @@ impl<'a> Wired<'a> {
         let mut opened = open(next.options, self.runtime.handle(), self.wake.clone()).map_err(usage)?;
         let shared = opened.front.shared.clone();
         let at = shared.clone();
-        let mut host = TerminalHost::new(state, move || at.read().status.cwd.clone());
+        let mut host = TerminalHost::new(state, move || at.read().status.cwd.clone()).without(next.secrets);
         let waker = (&self.wake_end, self.wake.clone());
         let shown = crate::ui::run(&mut opened.front, waker, next.ui, &mut host);
         let closed = close(opened);

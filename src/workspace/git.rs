@@ -32,6 +32,9 @@ impl GitState {
     }
 }
 
+/// What git needs of our environment. No more: it holds keys.
+const INHERITED: [&str; 5] = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER"];
+
 /// Asks git. None outside of a work tree, without git, or when git failed. Blocking, at most `time_max`.
 pub fn state(dir: &Path, time_max: Duration) -> Option<GitState> {
     let deadline = Instant::now() + time_max;
@@ -39,6 +42,8 @@ pub fn state(dir: &Path, time_max: Duration) -> Option<GitState> {
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat"])
         .args(["status", "--porcelain=v2", "--branch", "--no-renames", "--ignore-submodules=dirty", "-z"])
         .current_dir(dir)
+        .env_clear()
+        .envs(INHERITED.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))))
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C")
