@@ -12,7 +12,8 @@ fn screen(from: usize) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 40));
     for y in 0..40u16 {
         let line = from + usize::from(y);
-        let text = format!("{line:5} let some_name_{line} = function_{}(\"text\", {});", line * 7 % 13, line * 31);
+        let text =
+            format!("{line:5} let some_name_{line} = function_{}(\"text\", {});", line * 7 % 13, line * 31);
         buffer.set_string(0, y, &text, Style::new().fg(Color::Rgb(200, 200, (line % 256) as u8)));
         buffer.set_string(84, y, "│ a pane beside it", Style::new().fg(Color::DarkGray));
     }

@@ -222,20 +222,68 @@ pub(super) fn is_plain(path: &Path) -> bool {
 
 /// `**` stands for any number of path components, `*` and `?` for what they stand for in one.
 fn glob(pattern: &[Vec<u8>], path: &[Vec<u8>]) -> bool {
-    match pattern.split_first() {
-        None => path.is_empty(),
-        Some((first, rest)) if first == b"**" => (0..=path.len()).any(|skip| glob(rest, &path[skip..])),
-        Some((first, rest)) => {
-            path.split_first().is_some_and(|(piece, more)| wild(first, piece) && glob(rest, more))
-        }
-    }
+    let in_one = |pattern: &Vec<u8>, piece: &Vec<u8>| {
+        fits(pattern, piece, |c| *c == b'*', |c, d| *c == b'?' || c == d)
+    };
+    fits(pattern, path, |piece| piece == b"**", in_one)
 }
 
-fn wild(pattern: &[u8], text: &[u8]) -> bool {
-    match pattern.split_first() {
-        None => text.is_empty(),
-        Some((b'*', rest)) => (0..=text.len()).any(|skip| wild(rest, &text[skip..])),
-        Some((b'?', rest)) => text.split_first().is_some_and(|(_, more)| wild(rest, more)),
-        Some((c, rest)) => text.split_first().is_some_and(|(d, more)| c == d && wild(rest, more)),
+/// Whether a pattern covers all of a text, where a `star` stands for any run and anything else for one.
+/// Going back to the newest star alone is enough, so the work is at most the product of the lengths.
+fn fits<P, T>(pattern: &[P], text: &[T], star: impl Fn(&P) -> bool, one: impl Fn(&P, &T) -> bool) -> bool {
+    let (mut at, mut read) = (0, 0);
+    let mut newest: Option<(usize, usize)> = None;
+    while read < text.len() {
+        match pattern.get(at) {
+            Some(piece) if star(piece) => {
+                newest = Some((at, read));
+                at += 1;
+            }
+            Some(piece) if one(piece, &text[read]) => {
+                at += 1;
+                read += 1;
+            }
+            Some(_) | None => {
+                let Some((star_at, star_read)) = newest else { return false };
+                newest = Some((star_at, star_read + 1));
+                at = star_at + 1;
+                read = star_read + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(star)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// By the definition, however long it takes.
+    fn slow(pattern: &[u8], text: &[u8]) -> bool {
+        match (pattern.split_first(), text.split_first()) {
+            (None, None) => true,
+            (Some((b'*', rest)), _) => (0..=text.len()).any(|skip| slow(rest, &text[skip..])),
+            (Some((c, rest)), Some((d, more))) => (*c == b'?' || c == d) && slow(rest, more),
+            (None, Some(_)) | (Some(_), None) => false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn a_pattern_fits_what_its_definition_says(pattern in "[ab*?]{0,8}", text in "[ab]{0,10}") {
+            let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+            let quick = fits(pattern, text, |c| *c == b'*', |c, d| *c == b'?' || c == d);
+            prop_assert_eq!(quick, slow(pattern, text));
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_time() {
+        let pattern = "*a".repeat(60) + "b";
+        let text = "a".repeat(4000);
+        assert!(!fits(pattern.as_bytes(), text.as_bytes(), |c| *c == b'*', |c, d| c == d));
     }
 }
