@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::api::board::Phase;
 use crate::base::Millis;
-use crate::ui::action::Action;
+use crate::ui::action::{Action, Layer};
 use crate::ui::model::Model;
 use crate::ui::pane::PaneId;
 use crate::ui::pane::live::{elapsed, spinner};
@@ -179,6 +179,21 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
     }
 }
 
+/// What follows the first of two keys, in a word; those that matter most first in the keymap.
+const FOLLOWS: [(Action, &str); 11] = [
+    (Action::Models, "model"),
+    (Action::Thinking, "thinking"),
+    (Action::Sessions, "sessions"),
+    (Action::NewSession, "new"),
+    (Action::Themes, "theme"),
+    (Action::Context, "context"),
+    (Action::Live, "live"),
+    (Action::Conversation, "read"),
+    (Action::Undo, "undo"),
+    (Action::Redo, "redo"),
+    (Action::Dump, "dump"),
+];
+
 /// An action's key as it is pressed now: `?` is a letter once something is written.
 fn key_now(model: &Model, action: Action) -> String {
     if action == Action::Help && model.composer.draft.is_empty() && model.approvals.is_empty() {
@@ -205,10 +220,17 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         buf.set_stringn(x, rect.y, ellipsis(&text, room(x)), room(x), on_status(theme.warning, theme));
         return;
     }
-    if model.chord.is_some() {
-        let text = "and then? m model · s sessions · n new · c theme · x context · l live · o read";
-        let text = format!("{}{text}", before(x));
-        buf.set_stringn(x, rect.y, ellipsis(&text, room(x)), room(x), on_status(theme.warning, theme));
+    if let Some(first) = model.chord {
+        let layer = if model.focus == PaneId::Composer { Layer::Composer } else { Layer::Conversation };
+        let follows = model.keymap.after(&[layer, Layer::Global], first);
+        for (key, action) in follows {
+            let Some((_, says)) = FOLLOWS.iter().find(|(of, _)| *of == action) else { continue };
+            if room(x) < width(&key) + says.len() + 4 {
+                break;
+            }
+            x = buf.set_stringn(x, rect.y, before(x), room(x), theme.status).0;
+            x = pair(buf, x, rect, &key, says, theme);
+        }
         return;
     }
     let pending = model.status.pending.len();

@@ -111,6 +111,17 @@ impl Keymap {
         self.bindings.iter().find(|b| b.action == action).map(|b| short(&b.keys)).unwrap_or_default()
     }
 
+    /// All its keys, as hints show them.
+    pub fn hints(&self, action: Action) -> Vec<String> {
+        self.bindings.iter().filter(|b| b.action == action).map(|b| short(&b.keys)).collect()
+    }
+
+    /// What can follow the first of two keys in the layers: (the second, what it does).
+    pub fn after(&self, layers: &[Layer], first: Key) -> Vec<(String, Action)> {
+        let follows = |b: &&Binding| layers.contains(&b.layer) && b.keys.len() == 2 && b.keys[0] == first;
+        self.bindings.iter().filter(follows).map(|b| (short(&b.keys[1..]), b.action)).collect()
+    }
+
     /// The page of all keys, in Markdown.
     pub fn page(&self) -> String {
         let mut out = String::from(

@@ -115,7 +115,13 @@ fn pending_rows(model: &Model) -> Vec<String> {
 
 /// The line of what runs, where there is no room for its pane.
 fn strip(model: &Model, area: Rect, now: Millis) -> Option<live::Line> {
-    if area.width >= crate::ui::layout::WIDE && !model.live.hidden { None } else { model.live.line(now) }
+    let has_pane = area.width >= crate::ui::layout::WIDE && !model.live.hidden;
+    // what waits for the person is said by the approval itself
+    if has_pane {
+        None
+    } else {
+        model.live.line(now).filter(|line| !line.asks() || model.approvals.is_empty())
+    }
 }
 
 fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
@@ -146,7 +152,11 @@ fn draw_composer(
     } else if model.status.phase.busy() {
         "steer it, or queue what comes after".to_owned()
     } else {
-        "what shall be done?  @ files · / commands · ! shell · ? keys".to_owned()
+        ["what shall be done?  @ files · / commands · ! shell · ? keys", "@ files · / commands · ? keys"]
+            .into_iter()
+            .find(|hint| hint.chars().count() + 3 < usize::from(rect.width))
+            .unwrap_or("? keys")
+            .to_owned()
     };
     composer::view(&mut model.composer, rect, buf, theme, &hint)
 }

@@ -12,20 +12,40 @@ use crate::ui::msg::Exit;
 use crate::ui::pane::composer::slash;
 use crate::ui::theme::Theme;
 
-/// Every command by name.
+/// Actions that a `/` command does too, with its name.
+const ALSO: [(Action, &str); 8] = [
+    (Action::Help, "help"),
+    (Action::Models, "model"),
+    (Action::Thinking, "thinking"),
+    (Action::Context, "context"),
+    (Action::Sessions, "sessions"),
+    (Action::NewSession, "new"),
+    (Action::Themes, "theme"),
+    (Action::Retry, "retry"),
+];
+
+/// Every command by name: what does something, then the modes, then what only moves.
 pub fn palette(keymap: &Keymap) -> State {
-    let mut rows: Vec<Row> = ACTIONS
-        .iter()
-        .filter(|(layer, action, ..)| {
-            *layer == Layer::Global
-                && !matches!(action, Action::Palette | Action::Cancel | Action::QuitWhenEmpty)
-        })
-        .map(|(_, action, _, says)| Row::new(*says, keymap.hint(*action), Pick::Do(*action)))
-        .collect();
+    let (mut moves, mut rows) = (Vec::new(), Vec::new());
+    for (_, action, _, says) in ACTIONS.iter().filter(|(layer, ..)| *layer == Layer::Global) {
+        use Action as A;
+        let mut note = keymap.hint(*action);
+        if let Some((_, name)) = ALSO.iter().find(|(also, _)| also == action) {
+            note.push_str(&format!(" · /{name}"));
+        }
+        let row = Row::new(*says, note, Pick::Do(*action));
+        match action {
+            A::Palette | A::Cancel | A::QuitWhenEmpty => {}
+            A::PageUp | A::PageDown | A::Top | A::Bottom | A::LineUp | A::LineDown => moves.push(row),
+            A::Suspend | A::Redraw | A::Dump => moves.push(row),
+            _ => rows.push(row),
+        }
+    }
     for mode in [Mode::Ask, Mode::Edits, Mode::Auto, Mode::Plan] {
         rows.push(Row::new(format!("Mode: {}", mode_says(mode)), mode.word(), Pick::Mode(mode)));
     }
-    for (name, args, says) in slash::COMMANDS {
+    let known = |name: &str| name == "clear" || ALSO.iter().any(|(_, also)| *also == name);
+    for (name, args, says) in slash::COMMANDS.iter().filter(|(name, ..)| !known(name)) {
         let pick = if args.is_empty() || args.starts_with('[') {
             Pick::Slash(name)
         } else {
@@ -36,6 +56,7 @@ pub fn palette(keymap: &Keymap) -> State {
             chars.next().map(|c| c.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default();
         rows.push(Row::new(says, format!("/{name} {args}"), pick));
     }
+    rows.extend(moves);
     State::new(Kind::Palette, "Commands", rows)
 }
 
@@ -212,7 +233,7 @@ pub fn help(keymap: &Keymap, here: Layer) -> page::State {
     for (layer, _, title) in first.into_iter().chain(others) {
         lines.push(Line::Head((*title).to_owned()));
         for (_, action, _, says) in ACTIONS.iter().filter(|(l, ..)| *l == layer) {
-            let keys = keymap.keys_of(*action).join(", ");
+            let keys = keymap.hints(*action).join(", ");
             lines.push(Line::Pair(
                 if keys.is_empty() { "(no key)".to_owned() } else { keys },
                 (*says).to_owned(),

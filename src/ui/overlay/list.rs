@@ -305,7 +305,7 @@ fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         buf.set_style(Rect { y, height: 1, ..area }, style);
         let sign = if marked { "▸ " } else { "  " };
         let notes = notes.filter(|_| !row.note.is_empty());
-        let text_room = notes.unwrap_or(wide);
+        let text_room = notes.map_or(wide, |column| column - 2);
         let text = format!("{sign}{}", tame(&row.text));
         buf.set_stringn(area.x, y, ellipsis(&text, text_room), text_room, style);
         if let Some(column) = notes {

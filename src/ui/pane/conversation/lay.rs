@@ -257,9 +257,15 @@ fn call_notes(call: &Call, open: bool, columns: usize) -> Vec<Row> {
     out.rows()
 }
 
-/// The line of a failed call that says most: the first of its output.
+/// The line of a failed call that says most: of a command's output the last, else the first.
 fn last_words(settle: &CallSettle) -> String {
-    one_line(&output_line(settle.output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()))
+    let mut said = settle.output.lines().filter(|line| !line.trim().is_empty());
+    let line = match &settle.details {
+        // remarks in brackets say how it ended, which its row says too
+        Details::Command { .. } => said.rfind(|line| !(line.starts_with('[') && line.ends_with(']'))),
+        Details::None | Details::Diff { .. } | Details::Todo { .. } => said.next(),
+    };
+    one_line(&output_line(line.unwrap_or_default()))
 }
 
 fn body_blocks(call: &mut Call) -> usize {

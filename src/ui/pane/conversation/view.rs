@@ -8,13 +8,12 @@ use super::item::{Body, Call};
 use super::lay::{Lay, count};
 use crate::api::entry::{CallSettle, CallStatus, Details};
 use crate::base::Millis;
+use crate::ui::pane::live::spinner;
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::{Look, Role, Row, put};
 use crate::ui::widget::scroll::{Layout, Spot, down, next_block};
 use crate::ui::widget::text::width;
 
-/// Frames of the spinner; eight a second.
-const SPINNER: [&str; 8] = ["⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠏", "⠛"];
 /// Columns from which the selection has a gutter.
 const GUTTER_FROM: u16 = 24;
 
@@ -208,7 +207,7 @@ fn state_pieces(call: &Call, open: bool, now: Millis) -> Vec<(String, Role)> {
     }
     if let Some(progress) = &call.progress {
         let elapsed = now.since(progress.began);
-        let frame = if progress.asking { "?" } else { SPINNER[(now.0 / 125 % 8) as usize] };
+        let frame = if progress.asking { "?" } else { spinner(now, false) };
         let mut text = format!(" {}", clock(elapsed));
         if progress.lines > 0 {
             text.push_str(&format!(" · {} l", count(progress.lines)));

@@ -75,6 +75,10 @@ pub struct Line {
 }
 
 impl Line {
+    /// Whether the first of what runs waits for the person.
+    pub fn asks(&self) -> bool {
+        self.asking
+    }
     /// Draws it; its end gives way to nothing but the tool's name.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, theme: &Theme, spinner: &str) {
         if area.is_empty() {
