@@ -145,7 +145,10 @@ fn doing(model: &Model, now: Millis) -> String {
 /// The keys that matter now.
 fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
     let idle = model.composer.draft.is_empty();
-    if model.approval_takes_keys(now) {
+    if !model.overlays.is_empty() {
+        // it says its own keys
+        Vec::new()
+    } else if model.approval_takes_keys(now) {
         vec![
             (Action::Choose, "answer"),
             (Action::ChoiceNext, "next answer"),
@@ -255,8 +258,10 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
     let asking = !model.approvals.is_empty();
     let (mark, style) =
         if asking { ("?", theme.warning) } else { (spinner(now, model.reduced_motion), theme.accent) };
+    // an overlay has keys of its own
     let mut keys = vec![(Action::Interrupt, "interrupt")];
-    if matches!(model.status.phase, Phase::Retrying { .. }) {
+    keys.retain(|_| model.overlays.is_empty());
+    if !keys.is_empty() && matches!(model.status.phase, Phase::Retrying { .. }) {
         keys.push((Action::Retry, "try now"));
     }
     let keys: Vec<(String, &str)> =
@@ -267,10 +272,9 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
     let left = room(x).saturating_sub(need);
     if left >= 4 {
         x = buf.set_stringn(x, rect.y, ellipsis(&doing(model, now), left), left, theme.status).0;
-        x = buf.set_stringn(x, rect.y, " · ", room(x), theme.status).0;
     }
     for (at, (key, says)) in keys.iter().enumerate() {
-        if at > 0 {
+        if at > 0 || left >= 4 {
             x = buf.set_stringn(x, rect.y, " · ", room(x), theme.status).0;
         }
         x = pair(buf, x, rect, key, says, theme);

@@ -40,7 +40,8 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     composer::view_popup(&model.composer, under, buf, &theme);
     chrome::status(model, places.status, buf, &theme, now);
     let mut cursor = cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now));
-    for overlay in &mut model.overlays {
+    // the topmost alone: what it covers is not to be answered
+    if let Some(overlay) = model.overlays.last_mut() {
         cursor = match overlay {
             Overlay::List(state) => {
                 list::view(state, area, buf, &theme);

@@ -152,11 +152,7 @@ pub fn history(prompts: &[String]) -> State {
 pub fn welcome() -> State {
     let key = |text: &str, env: &str, provider| Row::new(text, format!("or set {env}"), Pick::Key(provider));
     let rows = vec![
-        Row::new(
-            "Rehearsal",
-            "a scripted model drives the real program; no key, no network",
-            Pick::Rehearsal,
-        ),
+        Row::new("Rehearsal", "a scripted model, the real program; no key needed", Pick::Rehearsal),
         key("Type an Anthropic key", "ANTHROPIC_API_KEY", "anthropic"),
         key("Type an OpenAI key", "OPENAI_API_KEY", "openai"),
         key("Type a Gemini key", "GEMINI_API_KEY", "gemini"),

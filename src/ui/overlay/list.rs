@@ -276,7 +276,8 @@ fn intro(state: &State, wide: usize) -> Vec<row::Row> {
 /// The column of the notes; none: there is no room for them.
 fn column(state: &State, wide: usize) -> Option<usize> {
     let longest = state.shown.iter().map(|i| width(&state.rows[*i].text)).max().unwrap_or(0);
-    let column = longest.min(wide * 3 / 5) + 4;
+    let note = state.shown.iter().map(|i| width(&tame(&state.rows[*i].note))).max().unwrap_or(0);
+    let column = (longest + 4).min((wide * 3 / 5 + 4).max(wide.saturating_sub(note)));
     (column + 12 <= wide).then_some(column)
 }
 

@@ -87,8 +87,9 @@ impl State {
         let typed = self.typed().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
         let hits = |text: &str| {
-            let text = text.to_lowercase();
-            words.iter().all(|word| text.contains(word))
+            // `ctrl-p` finds `^P`, too
+            let (text, long) = (text.to_lowercase(), text.to_lowercase().replace('^', "ctrl-"));
+            words.iter().all(|word| text.contains(word) || long.contains(word))
         };
         self.top = 0;
         if words.is_empty() {

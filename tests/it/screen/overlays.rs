@@ -47,7 +47,7 @@ fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
         }
         "help" => {
             screen.keys("?");
-            vec!["Keys and commands", "type to search", "In the composer", "enter", "Send; while"]
+            vec!["Keys and commands", "type to search", "In the composer", "Enter", "Send; while"]
         }
         "models" => {
             let effects = screen.keys("ctrl-x m");
@@ -275,10 +275,13 @@ fn help_is_searched_by_typing() {
     screen.keys("?");
     screen.write("every command");
     let shown = screen.shown();
-    assert!(shown.contains("ctrl-p") && shown.contains("Everywhere"), "{shown}");
+    assert!(shown.contains("^P") && shown.contains("Everywhere"), "{shown}");
     assert!(!shown.contains("In the composer"), "{shown}");
     screen.keys("ctrl-u");
     assert!(screen.shown().contains("In the composer"));
+    screen.write("ctrl-p");
+    assert!(screen.shown().contains("Every command by name"), "a key is found by its name");
+    screen.keys("ctrl-u");
     screen.keys("?");
     assert!(!screen.shown().contains("Keys and commands"), "? closes it again");
 }

@@ -206,12 +206,12 @@ pub(super) fn count(number: u64) -> String {
 fn call_head(call: &Call, columns: usize) -> Vec<Row> {
     let mut out = Wrapper::new(columns);
     let title = tame(&call.title).into_owned();
-    let tool = format!("{:<6} ", tame(&call.tool));
+    // a command of the person's own is marked as it was written
+    let own = matches!(call.wire_id.as_str(), "!" | "!!");
+    let (name, role) = if own { (&call.wire_id, Role::User) } else { (&call.tool, Role::Tool) };
+    let tool = format!("{:<6} ", tame(name));
     let indent = if columns < 24 { "" } else { INDENT };
-    out.whole(
-        &[piece(indent, Role::Text), piece(tool, Role::Tool), piece(title, Role::Text)],
-        indent.len() as u32,
-    );
+    out.whole(&[piece(indent, Role::Text), piece(tool, role), piece(title, Role::Text)], indent.len() as u32);
     out.rows()
 }
 
@@ -229,6 +229,9 @@ fn call_notes(call: &Call, open: bool, columns: usize) -> Vec<Row> {
             out.line(&before, &[piece(text, Role::Code)], Break::Anywhere);
             before = before.hanging();
         }
+    }
+    if call.wire_id == "!!" {
+        note(&mut out, Role::Dim, "not shown to the model");
     }
     if call.progress.as_ref().is_some_and(|progress| progress.asking) {
         note(&mut out, Role::Warning, "waits for your approval");
