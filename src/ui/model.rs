@@ -183,7 +183,8 @@ impl Model {
     /// Takes what is new from one moment of the record; whether anything changed.
     pub fn sync(&mut self, record: &Record) -> bool {
         if self.revision == Some(record.revision) {
-            return false;
+            // Colours of code come by themselves, with no change of the record.
+            return self.conversation.take_colours();
         }
         self.revision = Some(record.revision);
         self.conversation.sync(record);

@@ -2,6 +2,7 @@
 //! interpreted terminal. Time is a plain number.
 
 mod approvals;
+mod colours;
 mod golden;
 mod overlays;
 mod pty;
@@ -15,6 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use windlass::api::board::Record;
 use windlass::base::Millis;
+use windlass::link::Wake;
 use windlass::ui::depth::Depth;
 use windlass::ui::input::{Input, parse_key};
 use windlass::ui::update::update;
@@ -38,7 +40,11 @@ pub struct Screen {
 impl Screen {
     /// A screen of a size over a record.
     pub fn new(columns: u16, rows: u16, record: Record) -> Self {
-        let (model, problems) = Model::new(&UiOptions::default(), &record, Arc::new(|| {}));
+        Self::woken_by(columns, rows, record, Arc::new(|| {}))
+    }
+    /// A screen that is told through this wake when something came from beside the record.
+    pub fn woken_by(columns: u16, rows: u16, record: Record, wake: Wake) -> Self {
+        let (model, problems) = Model::new(&UiOptions::default(), &record, wake);
         assert_eq!(problems, vec![]);
         let mut screen = Self {
             model,
@@ -96,6 +102,18 @@ impl Screen {
     pub fn shown(&mut self) -> String {
         self.draw();
         text(&self.terminal)
+    }
+    /// How many colours the row has that holds this text.
+    pub fn colours_of(&self, text: &str) -> usize {
+        let screen = self.terminal.screen();
+        let row =
+            screen.rows(0, self.size.0).position(|row| row.contains(text)).expect("a row with the text");
+        let row = u16::try_from(row).unwrap();
+        let inks = (0..self.size.0).filter_map(|column| screen.cell(row, column));
+        let inks = inks
+            .filter(|cell| !cell.contents().trim().is_empty())
+            .map(|cell| format!("{:?}", cell.fgcolor()));
+        inks.collect::<std::collections::BTreeSet<_>>().len()
     }
     /// What a terminal that was clean would show, styles and cursor with it.
     pub fn clean(&mut self) -> (String, String) {

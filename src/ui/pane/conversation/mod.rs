@@ -153,7 +153,7 @@ impl State {
         !self.running.is_empty()
     }
     /// Takes the colours that have come; whether any did.
-    fn take_colours(&mut self) -> bool {
+    pub fn take_colours(&mut self) -> bool {
         let come = self.colours.take();
         for ((id, first), lines) in &come {
             let Some(item) = self.items.iter().rev().find(|item| item.id == *id) else { continue };
