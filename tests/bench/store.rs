@@ -66,14 +66,14 @@ fn written(temp: &TempDir, entries: usize) -> (Dirs, SessionId, u64) {
     (dirs, session.id().clone(), bytes)
 }
 
-#[divan::bench(args = [1_000, 10_000, 100_000])]
+#[divan::bench(sample_count = 5, args = [1_000, 10_000, 100_000])]
 fn open_session(bencher: Bencher<'_, '_>, entries: usize) {
     let temp = TempDir::new().unwrap();
     let (dirs, id, bytes) = written(&temp, entries);
     bencher.counter(BytesCount::from(bytes)).bench(|| view(&dirs, &id).unwrap().branch().len());
 }
 
-#[divan::bench(args = [1_000])]
+#[divan::bench(sample_count = 10, args = [1_000])]
 fn list_sessions(bencher: Bencher<'_, '_>, sessions: usize) {
     let temp = TempDir::new().unwrap();
     let dirs = Dirs::at(temp.path().join("state"), temp.path().join("config"));
