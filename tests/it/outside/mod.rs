@@ -2,6 +2,7 @@
 //! the program: only at its bytes, its files, its processes, and what the model's server was asked.
 
 mod rehearsal;
+mod rest;
 
 use std::fs;
 use std::path::{Path, PathBuf};
