@@ -123,6 +123,8 @@ pub(super) struct Call {
     pub lines: u64,
     /// The beginning of the whole output, when it is open and was read, and the whole size.
     pub whole: Option<(String, u64)>,
+    /// Whether a newer list of things to do stands below this one.
+    pub superseded: bool,
     /// Its diff, once needed.
     pub diff: Option<Diff>,
     /// Its output in pieces, once needed.
@@ -226,11 +228,12 @@ impl Item {
             Body::User { .. } | Body::Words { .. } => false,
         }
     }
-    /// Whether it is open, where the person decided nothing: only a list of things to do is.
+    /// Whether it is open, where the person decided nothing: only the newest list of things to do is.
     pub fn opens_itself(&self) -> bool {
         match &self.body {
             Body::Call(call) => {
-                matches!(call.settled().map(|settle| &settle.details), Some(Details::Todo { .. }))
+                !call.superseded
+                    && matches!(call.settled().map(|settle| &settle.details), Some(Details::Todo { .. }))
             }
             Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => false,
         }

@@ -205,7 +205,10 @@ pub(super) fn count(number: u64) -> String {
 /// The row of a call without its state, which `view` draws over its end.
 fn call_head(call: &Call, columns: usize) -> Vec<Row> {
     let mut out = Wrapper::new(columns);
-    let title = tame(&call.title).into_owned();
+    let title = match call.settled().map(|settle| &settle.details) {
+        Some(Details::Todo { items }) => progress(items),
+        Some(_) | None => tame(&call.title).into_owned(),
+    };
     // a command of the person's own is marked as it was written
     let own = matches!(call.wire_id.as_str(), "!" | "!!");
     let (name, role) = if own { (&call.wire_id, Role::User) } else { (&call.tool, Role::Tool) };
@@ -344,6 +347,12 @@ fn footer(call: &Call, columns: usize) -> Vec<Row> {
         }
     }
     out.rows()
+}
+
+/// How far a list of things to do has come.
+fn progress(items: &[TodoItem]) -> String {
+    let done = items.iter().filter(|item| item.state == TodoState::Done).count();
+    format!("{done} of {} done", items.len())
 }
 
 fn todo(items: &[TodoItem], columns: usize) -> Vec<Row> {

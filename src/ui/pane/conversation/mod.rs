@@ -42,6 +42,8 @@ pub struct State {
     board_revision: u64,
     /// Calls without a settle, and their items.
     running: Vec<(CallId, u64)>,
+    /// The item with the newest list of things to do.
+    list: Option<u64>,
     cache: cache::Cache,
     colours: colours::Colours,
     scroll: Scroll,
@@ -136,6 +138,7 @@ impl State {
             live_committed: 0,
             board_revision: u64::MAX,
             running: Vec::new(),
+            list: None,
             cache: cache::Cache::default(),
             colours: colours::Colours::new(wake),
             scroll: Scroll::Follow,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::State;
 use super::item::{Body, Call, Head, Item, Source, one_line, partial_title};
 use crate::api::board::{PartKind, Record};
-use crate::api::entry::{Entry, EntryBody, Level, TurnEnd, TurnStatus};
+use crate::api::entry::{Details, Entry, EntryBody, Level, TurnEnd, TurnStatus};
 use crate::api::message::{Answer, Body as Block, Finish, Stop};
 use crate::base::CallId;
 use crate::law::board::Progress;
@@ -55,6 +55,7 @@ impl State {
         self.live_number = 0;
         self.board_revision = u64::MAX;
         self.running.clear();
+        self.list = None;
         self.selected = None;
         self.scroll = crate::ui::widget::scroll::Scroll::Follow;
         self.epoch = epoch;
@@ -182,6 +183,21 @@ impl State {
             (row.progress, row.diff, row.pieces) = (None, None, None);
         }
         self.cache.forget(id);
+        if let EntryBody::CallSettle(settle) = &entry.body
+            && matches!(settle.details, Details::Todo { .. })
+        {
+            self.newest_list(id);
+        }
+    }
+    /// A new list of things to do: the one before folds.
+    fn newest_list(&mut self, id: u64) {
+        let Some(old) = self.list.replace(id).filter(|old| *old != id) else { return };
+        if let Some(item) = self.items.iter_mut().rev().find(|item| item.id == old)
+            && let Body::Call(call) = &mut item.body
+        {
+            call.superseded = true;
+            self.cache.forget(old);
+        }
     }
     /// A committed answer takes the items over that streamed in for it.
     fn answer(&mut self, entry: &Arc<Entry>, answer: &Answer) {

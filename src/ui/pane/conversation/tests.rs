@@ -188,6 +188,22 @@ fn full() -> Fake {
 }
 
 #[test]
+fn only_the_newest_list_of_things_to_do_stands_open() {
+    let mut fake = Fake::new();
+    let items = |state| vec![TodoItem { text: "mend the lexer".into(), state }];
+    for (call, state) in [("t1", TodoState::Active), ("t2", TodoState::Done)] {
+        fake.start(call, "todo", json!({}));
+        fake.settle(call, CallStatus::Ok, "", Details::Todo { items: items(state) });
+    }
+    let mut state = synced(&fake);
+    let shown = screen(&mut state, 60, 10);
+    assert_eq!(shown.matches("mend the lexer").count(), 1, "{shown}");
+    assert!(shown.contains("0 of 1 done") && shown.contains("1 of 1 done"), "{shown}");
+    press(&mut state, Msg::ToggleAll);
+    assert_eq!(screen(&mut state, 60, 10).matches("mend the lexer").count(), 2);
+}
+
+#[test]
 fn a_turn_reads_well_at_66_columns() {
     let mut fake = full();
     let mut state = synced(&fake);
