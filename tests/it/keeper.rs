@@ -151,24 +151,39 @@ async fn job_cap_drops_only_excess() {
     assert_eq!((heard.kept.head.as_slice(), heard.record.dropped), (b"1\n2\n3\n4\n".as_slice(), 0));
 }
 
+/// How many of the processes that carry the mark are `sleep` itself, not a shell that will start it.
+fn sleeping(mark: &str) -> usize {
+    let is_sleep = |pid: &i32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == "sleep")
+    };
+    carrying(mark).iter().filter(|pid| is_sleep(pid)).count()
+}
+
 #[tokio::test]
 async fn job_kill_reaches_descendants() {
     let mark = mark();
     let scripts = [
-        format!("sh -c 'setsid sleep {mark} & sleep {mark}'"),
-        format!(
-            "(setsid sh -c 'sleep {mark} & sleep {mark} & wait' &) ; nohup sleep {mark} >/dev/null & sleep {mark}"
+        (2, format!("sh -c 'setsid sleep {mark} & sleep {mark}'")),
+        (
+            4,
+            format!(
+                "(setsid sh -c 'sleep {mark} & sleep {mark} & wait' &) ; nohup sleep {mark} >/dev/null & sleep {mark}"
+            ),
         ),
-        format!("(sleep {mark} &) ; (setsid sleep {mark} </dev/null >/dev/null 2>&1 &) ; exec sleep {mark}"),
-        format!("exec >&- 2>&-; sleep {mark}"),
-        format!("for n in $(seq 100); do sleep {mark} & done; wait"),
-        format!("sleep {mark} & kill -STOP $!; sleep {mark}"),
+        (
+            3,
+            format!(
+                "(sleep {mark} &) ; (setsid sleep {mark} </dev/null >/dev/null 2>&1 &) ; exec sleep {mark}"
+            ),
+        ),
+        (1, format!("exec >&- 2>&-; sleep {mark}")),
+        (100, format!("for n in $(seq 100); do sleep {mark} & done; wait")),
+        (2, format!("sleep {mark} & kill -STOP $!; sleep {mark}")),
     ];
-    for script in scripts {
+    for (sleepers, script) in scripts {
         let bench = Bench::new();
         let mut running = bench.start(&script).await;
-        until("it runs", || !carrying(&mark).is_empty()).await;
-        tokio::task::yield_now().await;
+        until("all of it runs", || sleeping(&mark) == sleepers).await;
         let start = Instant::now();
         running.kill(By::User).await;
         let heard = end_of(&mut running).await;
