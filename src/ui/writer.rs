@@ -77,7 +77,7 @@ impl Writer {
         }
         let Some(mut before) = self.before.take() else { return &[] };
         for y in 0..next.area.height {
-            self.row(&before, next, y);
+            self.row(&mut before, next, y);
         }
         self.put_cursor(cursor);
         if !self.out.is_empty() {
@@ -86,18 +86,23 @@ impl Writer {
             framed.append(&mut self.out);
             framed.extend_from_slice(b"\x1b[?2026l");
             self.out = framed;
-            before.clone_from(next);
         }
         self.before = Some(before);
         &self.out
     }
 
-    fn row(&mut self, before: &Buffer, next: &Buffer, y: u16) {
+    /// Writes what is other in a row, and keeps it: most frames change few rows.
+    fn row(&mut self, before: &mut Buffer, next: &Buffer, y: u16) {
         let width = usize::from(next.area.width);
         let range = usize::from(y) * width..(usize::from(y) + 1) * width;
-        if before.content[range.clone()] == next.content[range] {
-            return;
+        if before.content[range.clone()] != next.content[range.clone()] {
+            self.write_row(before, next, y);
+            before.content[range.clone()].clone_from_slice(&next.content[range]);
         }
+    }
+
+    fn write_row(&mut self, before: &Buffer, next: &Buffer, y: u16) {
+        let width = usize::from(next.area.width);
         let old = glyphs(before, y, self.depth);
         let new = glyphs(next, y, self.depth);
         let mut changed: Vec<bool> = old.iter().zip(&new).map(|(a, b)| !a.looks_like(b)).collect();

@@ -24,11 +24,10 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         return;
     }
     for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            if let Some(cell) = buf.cell_mut((x, y)) {
-                cell.reset();
-                cell.set_style(theme.text);
-            }
+        let from = buf.index_of(area.left(), y);
+        for cell in &mut buf.content[from..from + usize::from(area.width)] {
+            cell.reset();
+            cell.set_style(theme.text);
         }
     }
     let gutter = u16::from(area.width >= GUTTER_FROM);
