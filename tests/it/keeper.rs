@@ -178,7 +178,12 @@ async fn job_kill_reaches_descendants() {
         ),
         (1, format!("exec >&- 2>&-; sleep {mark}")),
         (100, format!("for n in $(seq 100); do sleep {mark} & done; wait")),
-        (2, format!("sleep {mark} & kill -STOP $!; sleep {mark}")),
+        (
+            2,
+            format!(
+                "sleep {mark} & until grep -q sleep /proc/$!/comm; do :; done; kill -STOP $!; sleep {mark}"
+            ),
+        ),
     ];
     for (sleepers, script) in scripts {
         let bench = Bench::new();
