@@ -155,7 +155,7 @@ pub static ROWS: &[Row] = &[
     row!("compaction.keep_recent_tokens", Kind::Whole(0, 10_000_000), "The newest tokens, which a summary leaves as they are.",
         |s| json!(s.compaction.keep_recent_tokens),
         Whole => |s, _, v: u64| s.compaction.keep_recent_tokens = v),
-    row!("theme", Kind::Text, "The theme: `dark`, `light`, `ansi` (16 colours), or the name of a file in `themes/`. `NO_COLOR` wins over it.",
+    row!("theme", Kind::Text, "The theme: `dark`, `light`, `ansi` (16 colours), or the name of a file in `themes/`. Not set: `dark` or `light`, as the terminal says its ground is. `NO_COLOR` wins over it.",
         |s| json!(s.theme),
         Text => |s, _, v: String| s.theme = v),
     row!("mouse", Kind::Bool, "Whether the screen listens to the mouse. `false` leaves selecting to the terminal.",

@@ -249,7 +249,7 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         }
         ("theme", "") => act(model, Action::Themes, now, out),
         ("theme", name) => match model.themes.iter().position(|t| t.name == name) {
-            Some(at) => model.theme = at,
+            Some(at) => (model.theme, model.theme_follows) = (at, false),
             None => model.say(format!("there is no theme {name}; /theme lists them"), now),
         },
         ("key", _) => {

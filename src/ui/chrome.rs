@@ -129,9 +129,10 @@ fn doing(model: &Model, now: Millis) -> String {
         Phase::Streaming => "answering".to_owned(),
         Phase::Calling if !model.approvals.is_empty() => "waiting for you".to_owned(),
         Phase::Calling => "running".to_owned(),
-        Phase::Retrying { attempt, at, why } => {
+        // why it is stands over the draft, where there is room for it
+        Phase::Retrying { attempt, at, .. } => {
             let left = at.since(now).0.div_ceil(1000);
-            return format!("try {attempt} in {left} s: {}", tame(why));
+            return format!("try {attempt} in {left} s");
         }
         Phase::Compacting => "summarising".to_owned(),
         Phase::Stopping => "stopping".to_owned(),

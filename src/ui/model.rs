@@ -24,7 +24,7 @@ pub const ENVIRONMENT: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "TMUX", "STY
 /// How the screen is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct UiOptions {
-    /// The theme's name; empty: `dark`.
+    /// The theme's name; empty: `dark`, or `light` where the terminal says that it is.
     pub theme: String,
     /// The person's themes, as (file, text).
     pub themes: Vec<(String, String)>,
@@ -102,6 +102,8 @@ pub struct Model {
     pub approvals: Arc<Vec<Approval>>,
     /// What is remembered of the first of them.
     pub approve: approve::State,
+    /// Whether the theme follows the terminal's ground: nobody chose one.
+    pub theme_follows: bool,
     /// All themes.
     pub themes: Vec<Theme>,
     /// Which one is on.
@@ -162,6 +164,7 @@ impl Model {
             status: record.status.clone(),
             approvals: record.approvals.clone(),
             approve: approve::State::default(),
+            theme_follows: options.theme.is_empty() && !options.no_color,
             themes,
             theme: theme.unwrap_or(0),
             keymap,
@@ -176,6 +179,7 @@ impl Model {
             next_number: 0,
             revision: None,
         };
+        model.conversation.still = options.reduced_motion;
         model.sync(record);
         (model, problems)
     }
@@ -194,6 +198,13 @@ impl Model {
         self.approvals = record.approvals.clone();
         self.approve.turn_to(self.approvals.first().map(|a| &a.call));
         true
+    }
+
+    /// The terminal told its ground; a theme that nobody chose follows it.
+    pub fn ground(&mut self, colour: &str) {
+        let Some(light) = theme::is_light(colour).filter(|_| self.theme_follows) else { return };
+        let wanted = if light { "light" } else { "dark" };
+        self.theme = self.themes.iter().position(|theme| theme.name == wanted).unwrap_or(self.theme);
     }
 
     /// The theme that is on.

@@ -115,7 +115,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Session(id) if id == model.status.session => model.say("this session is open already", now),
         Pick::Session(id) => act::leave(model, Exit::Switch(id), out),
         Pick::Theme(at) => {
-            model.theme = at;
+            (model.theme, model.theme_follows) = (at, false);
             let name = model.look().name.clone();
             model.say(format!("theme {name}; settings.json keeps it: \"theme\": \"{name}\""), now);
         }

@@ -104,6 +104,7 @@ impl<'a> Screen<'a> {
         let wanted = Wanted {
             mouse: options.mouse,
             other_keys: env("TMUX").is_some() || env("XTERM_VERSION").is_some(),
+            ask_ground: adapted.theme.is_empty() && !adapted.no_color,
         };
         let terminal = Terminal::enter(wanted)?;
         let clock = Clock::start();

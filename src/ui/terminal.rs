@@ -34,6 +34,8 @@ pub struct Wanted {
     pub mouse: bool,
     /// Speak modifyOtherKeys (tmux and xterm).
     pub other_keys: bool,
+    /// Ask what ground it draws on; the answer comes as a reply, or never.
+    pub ask_ground: bool,
 }
 
 /// What must be undone.
@@ -200,6 +202,9 @@ fn enter_bytes(wanted: &Wanted) -> Vec<u8> {
     if wanted.mouse {
         out.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
     }
+    if wanted.ask_ground {
+        out.extend_from_slice(b"\x1b]11;?\x1b\\");
+    }
     out
 }
 
@@ -265,7 +270,7 @@ mod tests {
     #[test]
     fn every_mode_that_is_set_is_cleared() {
         for (mouse, other_keys) in [(false, false), (true, true)] {
-            let wanted = Wanted { mouse, other_keys };
+            let wanted = Wanted { mouse, other_keys, ask_ground: mouse };
             let enter = String::from_utf8(enter_bytes(&wanted)).expect("ascii");
             let leave = String::from_utf8(leave_bytes(&wanted)).expect("ascii");
             for part in enter.split('\x1b').filter(|p| p.starts_with("[?")) {

@@ -85,3 +85,31 @@ pub struct Theme {
     /// Syntax: operators and punctuation.
     pub syntax_operator: Style,
 }
+
+/// Whether a terminal's colour (`rgb:ffff/ffff/ffff`) is a light one; none: it is no such colour.
+pub fn is_light(colour: &str) -> Option<bool> {
+    let parts = colour.strip_prefix("rgb:").or_else(|| colour.strip_prefix("rgba:"))?;
+    let part = |text: &str| {
+        let most = 16u32.checked_pow(text.len() as u32).filter(|_| (1..=4).contains(&text.len()))? - 1;
+        Some(f64::from(u32::from_str_radix(text, 16).ok()?) / f64::from(most))
+    };
+    let mut parts = parts.split('/');
+    let (red, green, blue) = (part(parts.next()?)?, part(parts.next()?)?, part(parts.next()?)?);
+    Some(0.299 * red + 0.587 * green + 0.114 * blue > 0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_light;
+
+    #[test]
+    fn a_terminals_ground_is_light_or_dark() {
+        assert_eq!(is_light("rgb:ffff/ffff/ffff"), Some(true));
+        assert_eq!(is_light("rgb:fd/f6/e3"), Some(true));
+        assert_eq!(is_light("rgb:1e1e/1e1e/2e2e"), Some(false));
+        assert_eq!(is_light("rgb:0/0/0"), Some(false));
+        for no in ["", "rgb:", "rgb:1/2", "rgb:zz/0/0", "rgb:12345/0/0", "#ffffff"] {
+            assert_eq!(is_light(no), None, "{no}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use crate::api::event::{Event, Reply};
 use crate::base::Millis;
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
-use crate::ui::input::{Input, Key, Mouse, MouseDid};
+use crate::ui::input::{self, Input, Key, Mouse, MouseDid};
 use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Msg};
@@ -62,6 +62,7 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
             }
         },
         Input::Mouse(mouse) => on_mouse(model, mouse, now, out),
+        Input::Reply(input::Reply::Color(11, colour)) => model.ground(&colour),
         Input::Focus(_) | Input::Reply(_) => {}
     }
 }

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Widget as _};
 
+use crate::api::board::Phase;
 use crate::base::Millis;
 use crate::ui::action::Action;
 use crate::ui::chrome;
@@ -22,7 +23,7 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     // how wide the composer is does not depend on how high it is
     let inner_width = layout(area, 1, 0, !model.live.hidden).composer.width;
     let rows = composer::rows(&mut model.composer, inner_width, most);
-    let strips = pending_rows(model).len() as u16 + u16::from(strip(model, area, now).is_some());
+    let strips = (words(model).len() + usize::from(strip(model, area, now).is_some())) as u16;
     let places = layout(area, rows, strips, !model.live.hidden);
     chrome::title(model, places.title, buf, &theme);
     let answering = model.approval_takes_keys(now);
@@ -95,6 +96,16 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
     }
 }
 
+/// The lines of words over the draft: why a request is tried again, and the messages that wait.
+fn words(model: &Model) -> Vec<String> {
+    let why = match &model.status.phase {
+        Phase::Retrying { why, .. } => Some(format!("! {why}")),
+        Phase::Idle | Phase::Waiting | Phase::Streaming | Phase::Calling => None,
+        Phase::Compacting | Phase::Stopping | Phase::Opening => None,
+    };
+    why.into_iter().chain(pending_rows(model)).collect()
+}
+
 /// The messages that wait, one line each.
 fn pending_rows(model: &Model) -> Vec<String> {
     let key = model.keymap.hint(Action::Up);
@@ -132,7 +143,7 @@ fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, 
         rect = Rect { y: rect.y + 1, height: rect.height - 1, ..rect };
     }
     let wide = usize::from(rect.width);
-    for (at, text) in pending_rows(model).iter().take(usize::from(rect.height)).enumerate() {
+    for (at, text) in words(model).iter().take(usize::from(rect.height)).enumerate() {
         let text = crate::ui::widget::text::tame(text);
         let text = crate::ui::widget::text::ellipsis(&text, wide);
         buf.set_stringn(rect.x, rect.y + at as u16, text, wide, theme.warning);

@@ -51,6 +51,8 @@ pub struct State {
     unseen: bool,
     /// The session is being opened: its entries will come.
     pub waits: bool,
+    /// Reduced motion: spinners stand still.
+    pub still: bool,
     selected: Option<u64>,
     all: Option<bool>,
     search: search::Search,
@@ -144,6 +146,7 @@ impl State {
             scroll: Scroll::Follow,
             unseen: false,
             waits: false,
+            still: false,
             selected: None,
             all: None,
             search: search::Search::default(),

@@ -49,6 +49,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         state.colours.want(&state.items[first.item], first.block);
     }
     let current_hit = state.current_hit();
+    let still = state.still;
     for (line, spot) in visible.iter().enumerate() {
         let y = area.y + line as u16;
         let (mut lay, search) = state.lay_and_search();
@@ -61,7 +62,8 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         let head = spot.block == 0 && spot.row + 1 == rows.len();
         if let (Body::Call(call), true) = (&item.body, head) {
             let place = Rect { x, y, width: columns, height: 1 };
-            call_state(call, open, place, width(&row.text), buf, theme, now);
+            let pieces = state_pieces(call, open, now, still);
+            call_state(pieces, place, width(&row.text), buf, theme);
         }
         if !search.query.is_empty() {
             let current = current_hit == Some(*spot);
@@ -151,16 +153,7 @@ fn unseen(area: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 /// Draws a call's state over the end of its row.
-fn call_state(
-    call: &Call,
-    open: bool,
-    place: Rect,
-    taken: usize,
-    buf: &mut Buffer,
-    theme: &Theme,
-    now: Millis,
-) {
-    let pieces = state_pieces(call, open, now);
+fn call_state(pieces: Vec<(String, Role)>, place: Rect, taken: usize, buf: &mut Buffer, theme: &Theme) {
     let columns = usize::from(place.width);
     let long: usize = pieces.iter().map(|(text, _)| width(text)).sum();
     // a narrow row shows the mark alone, the narrowest only the name
@@ -187,7 +180,7 @@ fn call_state(
     }
 }
 
-fn state_pieces(call: &Call, open: bool, now: Millis) -> Vec<(String, Role)> {
+fn state_pieces(call: &Call, open: bool, now: Millis, still: bool) -> Vec<(String, Role)> {
     let fold = if open { " ▾" } else { " ▸" };
     if let Some(settle) = call.settled() {
         let (mark, role) = match settle.status {
@@ -206,7 +199,7 @@ fn state_pieces(call: &Call, open: bool, now: Millis) -> Vec<(String, Role)> {
     }
     if let Some(progress) = &call.progress {
         let elapsed = now.since(progress.began);
-        let frame = if progress.asking { "?" } else { spinner(now, false) };
+        let frame = if progress.asking { "?" } else { spinner(now, still) };
         let mut text = format!(" {}", clock(elapsed));
         if progress.lines > 0 {
             text.push_str(&format!(" · {} l", count(progress.lines)));
