@@ -28,8 +28,8 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     chrome::title(model, places.title, buf, &theme);
     let answering = model.approval_takes_keys(now);
     frames(model, &places, buf, &theme, answering);
-    model.conversation_area = places.conversation;
-    conversation::view(&mut model.conversation, places.conversation, buf, &theme, now);
+    model.conversation_area = beside_approval(model, &places, area, &theme);
+    conversation::view(&mut model.conversation, model.conversation_area, buf, &theme, now);
     if let Some(rect) = places.live {
         live::view(&model.live, rect, buf, &theme, now, model.reduced_motion);
     }
@@ -173,6 +173,29 @@ fn draw_composer(
     composer::view(&mut model.composer, rect, buf, theme, &hint)
 }
 
+/// Rows of the conversation that stay above an approval, where there are many.
+const TALK_ROWS: u16 = 4;
+
+/// Where an approval may stand: a screen too small for a conversation gives it all of itself.
+fn for_approval(places: &Layout, area: Rect) -> Rect {
+    let talk = places.conversation;
+    if talk.height < 8 || talk.width < 30 {
+        return Rect { height: places.status.y.max(area.y + 1) - area.y, ..area };
+    }
+    let above = if talk.height >= 4 * TALK_ROWS { TALK_ROWS } else { 0 };
+    Rect { y: talk.y + above, height: talk.height - above, ..talk }
+}
+
+/// What an approval leaves of the conversation: what was said last stands above it, not behind it.
+fn beside_approval(model: &mut Model, places: &Layout, area: Rect, theme: &Theme) -> Rect {
+    let approvals = model.approvals.clone();
+    let Some(approval) = approvals.first() else { return places.conversation };
+    let shown = approve::Shown { approval, open: approvals.len(), takes: false, keymap: &model.keymap };
+    let rect = approve::place(&mut model.approve, shown, for_approval(places, area), theme);
+    let talk = places.conversation;
+    Rect { height: rect.y.saturating_sub(talk.y).min(talk.height), ..talk }
+}
+
 fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
     // what is covered is not seen: it begins anew when it is shown again
     let covered = !model.overlays.is_empty();
@@ -182,13 +205,7 @@ fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &T
     let takes = model.approval_takes_keys(now);
     let approvals = model.approvals.clone();
     let Some(approval) = approvals.first() else { return };
-    // a screen too small for a conversation gives the approval all of itself
-    let tight = places.conversation.height < 8 || places.conversation.width < 30;
-    let area = if tight {
-        Rect { height: places.status.y.max(buf.area.y + 1) - buf.area.y, ..buf.area }
-    } else {
-        places.conversation
-    };
+    let area = for_approval(places, buf.area);
     let shown = approve::Shown { approval, open: approvals.len(), takes, keymap: &model.keymap };
     approve::view(&mut model.approve, shown, area, buf, theme);
     if covered {

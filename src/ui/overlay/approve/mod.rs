@@ -8,7 +8,7 @@
 mod preview;
 mod view;
 
-pub use view::{Shown, view};
+pub use view::{Shown, place, view};
 
 use crate::api::access::{Approval, Decision};
 use crate::base::{CallId, Millis};

@@ -32,18 +32,32 @@ pub struct Shown<'a> {
     pub keymap: &'a Keymap,
 }
 
+/// Columns and rows that its frame takes of an area.
+fn frame_of(area: Rect) -> (u16, u16) {
+    if area.width < 4 || area.height < 4 { (0, 0) } else { (4, 2) }
+}
+
+/// Where the approval stands: at the bottom of `area`, as high as it needs.
+pub fn place(state: &mut State, shown: Shown<'_>, area: Rect, theme: &Theme) -> Rect {
+    let (columns, rows) = frame_of(area);
+    let wide = usize::from(area.width.saturating_sub(columns)).max(1);
+    let answers = answers(state, shown, wide, theme).len();
+    let why = lines(&shown.approval.why, wide).len().min(WHY_ROWS);
+    let most = usize::from(area.height);
+    state.laid.lay(&shown.approval.preview, wide, state.top.saturating_add(most));
+    let wants = state.laid.rows().len() + answers + why + usize::from(rows);
+    let height = area.height.min(wants.min(most) as u16);
+    Rect { y: area.bottom() - height, height, ..area }
+}
+
 /// Draws the approval at the bottom of `area`.
 pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let framed_by = if area.width < 4 || area.height < 4 { 0 } else { 4 };
+    let rect = place(state, shown, area, theme);
+    let (framed_by, _) = frame_of(area);
     let wide = usize::from(area.width.saturating_sub(framed_by)).max(1);
     let answer_rows = answers(state, shown, wide, theme).len();
     let why = lines(&shown.approval.why, wide);
     let why = &why[..why.len().min(WHY_ROWS)];
-    let most = usize::from(area.height);
-    state.laid.lay(&shown.approval.preview, wide, state.top.saturating_add(most));
-    let wants = state.laid.rows().len() + answer_rows + why.len() + usize::from(framed_by / 2);
-    let height = area.height.min(wants.min(most) as u16);
-    let rect = Rect { y: area.bottom() - height, height, ..area };
     let inner = framed(rect, &heading(shown), buf, theme);
     if inner.is_empty() {
         return state.covered();
