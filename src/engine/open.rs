@@ -8,7 +8,6 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::api::access::Mode;
 use crate::api::board::{Live, Phase, Record, Status};
 use crate::api::command::Command;
 use crate::api::entry::{CallStart, Entry, EntryBody, Level, TurnEnd, TurnStatus};
@@ -334,7 +333,7 @@ fn status_before(options: &Options) -> Status {
         model: String::new(),
         scripted: false,
         rehearsal: options.rehearsal,
-        mode: Mode::default(),
+        mode: options.mode,
         profile: crate::sandbox::Profile::default().evidence().to_owned(),
         trusted: options.trusted,
         read_only: None,

@@ -56,7 +56,8 @@ fn facts(model: &Model) -> Vec<Fact> {
     } else if let Some(file) = status.model.strip_prefix("scripted:") {
         fact(format!("scripted:{}", tame(file.rsplit('/').next().unwrap_or(file))), 2);
     } else if status.model.is_empty() {
-        fact("no model".to_owned(), 2);
+        let word = if status.phase == Phase::Opening { "opening" } else { "no model" };
+        fact(word.to_owned(), 2);
     } else {
         fact(tame(&status.model).into_owned(), 2);
     }
