@@ -13,7 +13,7 @@ use windlass::config::{Loaded, Sources, load};
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
-use windlass::start::{Misuse, Ready, exec, ready, screen};
+use windlass::start::{Misuse, Ready, exec, log, ready, screen};
 use windlass::store::Dirs;
 use windlass::ui::theme;
 
@@ -25,7 +25,10 @@ fn main() -> ExitCode {
         return ExitCode::from(u8::from(!out::print(&Arguments::completions(shell))));
     }
     match Dirs::from_environment() {
-        Ok(dirs) => ExitCode::from(run(&arguments, &dirs)),
+        Ok(dirs) => {
+            log::begin(&dirs);
+            ExitCode::from(run(&arguments, &dirs))
+        }
         Err(error) => {
             eprintln!("windlass: {}", chain(&error));
             ExitCode::FAILURE
