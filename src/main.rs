@@ -13,27 +13,32 @@ use windlass::config::{Loaded, Sources, load};
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
-use windlass::start::{Misuse, Ready, exec, log, ready, screen};
+use windlass::start::{Misuse, Ready, exec, ready, screen};
 use windlass::store::Dirs;
+use windlass::ui::keymap::Keymap;
 use windlass::ui::theme;
 
 fn main() -> ExitCode {
     // first: a keeper is this binary too, and must start fast
     windlass::process::keeper::main_if_keeper();
+    bear_full_files();
     let arguments = Arguments::parse();
     if let Some(Verb::Completions { shell }) = arguments.verb {
         return ExitCode::from(u8::from(!out::print(&Arguments::completions(shell))));
     }
     match Dirs::from_environment() {
-        Ok(dirs) => {
-            log::begin(&dirs);
-            ExitCode::from(run(&arguments, &dirs))
-        }
+        Ok(dirs) => ExitCode::from(run(&arguments, &dirs)),
         Err(error) => {
             eprintln!("windlass: {}", chain(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// A write past the limit of a file's size is an error like that of a full disk, not the end of the program.
+fn bear_full_files() {
+    // if that cannot be had, the limit kills as it always did
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
 }
 
 fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
@@ -96,12 +101,16 @@ fn loaded_for(dirs: &Dirs, cwd: Option<&Path>) -> Loaded {
     load(&sources.with_process_environment())
 }
 
-/// What is wrong in the user's themes.
+/// What is wrong in the user's themes and keymap.
 fn screen_problems(loaded: &Loaded) -> Vec<String> {
     let own: Vec<(String, String)> =
         loaded.themes.iter().map(|theme| (theme.file.display().to_string(), theme.text.clone())).collect();
     let (themes, problems) = theme::all(&own);
     let mut problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    if let Some(own) = &loaded.keymap {
+        let wrong = Keymap::default().merge(&own.text, &own.file.display().to_string());
+        problems.extend(wrong.iter().map(ToString::to_string));
+    }
     let name = &loaded.settings.theme;
     if !themes.iter().any(|theme| theme.name == *name) {
         let names: Vec<&str> = themes.iter().map(|theme| theme.name.as_str()).collect();

@@ -180,7 +180,10 @@ impl Owner {
         let (cwd, input, id, lost) = (self.cwd.clone(), run.start.input.clone(), call.clone(), call.clone());
         spawn::blocking(
             self.words.clone(),
-            move || Word::Wished(id, tool.wish(&cwd, &input)),
+            move || {
+                let wish = if cwd.is_dir() { tool.wish(&cwd, &input) } else { Err(gone(&cwd)) };
+                Word::Wished(id, wish)
+            },
             move || Word::CallLost(lost),
         );
     }
@@ -381,6 +384,15 @@ impl Owner {
             }
         }
     }
+}
+
+/// What a call is told whose directory went away while the session runs.
+fn gone(cwd: &std::path::Path) -> String {
+    format!(
+        "The session's directory {} is gone: nothing can be read, changed or run in it. Stop, and tell the \
+         person; when it is there again, this works again.",
+        cwd.display()
+    )
 }
 
 /// The settle record of a call.

@@ -81,7 +81,10 @@ impl Owner {
             EntryBody::CallSettle(settle) => Some(settle.call.clone()),
             _ => None,
         };
+        // with the entry, so that nobody sees a message of a turn that has not begun
+        let phase = self.shown_phase();
         self.shared.change(|record| {
+            Arc::make_mut(&mut record.status).phase = phase;
             if ends_stream {
                 record.live.parts.clear();
             }

@@ -218,6 +218,7 @@ fn owner(
         meter: Meter { cost_known: true, ..Meter::default() },
         read_only: found.read_only,
         fail_why: None,
+        undelivered: false,
         backstop: None,
         closing: None,
         options: Arc::new(options),

@@ -109,6 +109,8 @@ pub struct Owner {
     pub(super) meter: Meter,
     pub(super) read_only: Option<String>,
     pub(super) fail_why: Option<String>,
+    /// A message could not be written to the journal, and its turn ends for that.
+    pub(super) undelivered: bool,
     pub(super) backstop: Option<Instant>,
     /// The session is being closed: until when at most.
     pub(super) closing: Option<Instant>,
@@ -305,7 +307,7 @@ impl Owner {
         });
     }
 
-    fn shown_phase(&self) -> Shown {
+    pub(super) fn shown_phase(&self) -> Shown {
         match self.turn.phase() {
             Phase::Idle if !self.calls.is_empty() => Shown::Calling,
             Phase::Idle => Shown::Idle,

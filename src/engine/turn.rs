@@ -100,6 +100,7 @@ impl Owner {
         let body = UserMessage { text: message.text.clone(), images, delivery };
         if self.try_commit(EntryBody::User(body)).is_none() {
             self.event(Told::TakenBack { text: message.text, images: message.images });
+            self.undelivered = true;
             return Some(Event::Interrupt);
         }
         None
@@ -125,7 +126,11 @@ impl Owner {
     }
 
     fn end_turn(&mut self, end: TurnEnd) {
+        let undelivered = std::mem::take(&mut self.undelivered);
         let (status, why) = match end {
+            TurnEnd::Interrupted if undelivered => {
+                (entry::TurnStatus::Failed, Some("the message could not be written to the journal".into()))
+            }
             TurnEnd::Done => (entry::TurnStatus::Done, None),
             TurnEnd::Failed => (entry::TurnStatus::Failed, self.fail_why.take()),
             TurnEnd::Interrupted => (entry::TurnStatus::Interrupted, None),

@@ -1,10 +1,14 @@
 //! `windlass exec`: one prompt without a screen. A last line and an exit code always; a slow reader
 //! loses nothing, for each line is written whole before the next is read off the record.
 
+use std::collections::BTreeSet;
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
@@ -12,6 +16,7 @@ use crate::api::access::Decision;
 use crate::api::command::Command;
 use crate::api::entry::TurnStatus;
 use crate::api::event::Event;
+use crate::base::CallId;
 use crate::link::Front;
 
 use super::exec_events::{self, Reader};
@@ -31,6 +36,8 @@ pub struct ExecOptions {
     pub prompt: String,
     /// One JSON object a line; else text on standard output and a line for each call on standard error.
     pub json: bool,
+    /// The other end of `out`, to see that nobody reads it any more; none where that cannot be seen.
+    pub reader: Option<OwnedFd>,
     /// Woken when the record changed.
     pub woken: Arc<Notify>,
 }
@@ -42,7 +49,8 @@ struct Run<'a> {
     errors: &'a mut dyn Write,
     reader: Reader,
     broken: bool,
-    asked: bool,
+    /// Calls whose approval was refused; each is answered and told once.
+    refused: BTreeSet<CallId>,
     interrupted: bool,
 }
 
@@ -56,7 +64,7 @@ pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, error
         errors,
         reader,
         broken: false,
-        asked: false,
+        refused: BTreeSet::new(),
         interrupted: false,
     };
     let status = run.front.shared.read().status.clone();
@@ -68,13 +76,31 @@ pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, error
     run.command(prompt).await;
     let mut ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
         .map(|kind| signal(kind).ok());
+    let mut reader = options.reader.and_then(|fd| AsyncFd::with_interest(fd, Interest::ERROR).ok());
     while !run.pump().await {
         tokio::select! {
             () = options.woken.notified() => {}
+            () = unread(&mut reader) => run.broken = true,
             () = any(&mut ends) => run.interrupt().await,
         }
     }
     run.close(&options.woken).await
+}
+
+/// Waits until nobody reads what is written (once).
+async fn unread(reader: &mut Option<AsyncFd<OwnedFd>>) {
+    if let Some(fd) = reader {
+        loop {
+            match fd.ready(Interest::ERROR).await {
+                Ok(guard) if guard.ready().is_error() => break,
+                Ok(mut guard) => guard.clear_ready(),
+                Err(_) => return std::future::pending().await,
+            }
+        }
+        *reader = None;
+    } else {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Waits for any of the signals.
@@ -119,7 +145,9 @@ impl Run<'_> {
             self.emit(event);
         }
         for approval in approvals.iter() {
-            self.asked = true;
+            if !self.refused.insert(approval.call.clone()) {
+                continue;
+            }
             self.emit(&json!({
                 "type": "approval", "id": approval.call, "tool": approval.tool, "decision": "refused",
             }));
@@ -128,7 +156,8 @@ impl Run<'_> {
         if self.broken && !self.interrupted {
             self.interrupt().await;
         }
-        closed |= self.reader.turn.is_some() && !busy;
+        // A turn whose end could not be written (a full disk) is over all the same.
+        closed |= (self.reader.turn.is_some() || self.reader.delivered) && !busy;
         closed
     }
 
@@ -170,7 +199,7 @@ impl Run<'_> {
             _ if self.interrupted => EXIT_INTERRUPTED,
             TurnStatus::Interrupted => EXIT_INTERRUPTED,
             TurnStatus::Failed => EXIT_FAILED,
-            TurnStatus::Done if self.asked => EXIT_APPROVAL,
+            TurnStatus::Done if !self.refused.is_empty() => EXIT_APPROVAL,
             TurnStatus::Done => EXIT_DONE,
         };
         self.emit(&json!({"type": "session.ended", "status": turn.word(), "exit": exit}));

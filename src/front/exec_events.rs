@@ -20,6 +20,8 @@ pub struct Reader {
     number: u64,
     text: usize,
     thinking: usize,
+    /// A message of the person stands in the record.
+    pub delivered: bool,
     /// The status of the last turn that ended.
     pub turn: Option<crate::api::entry::TurnStatus>,
     /// Why it failed.
@@ -59,7 +61,10 @@ impl Reader {
 
     fn entry(&mut self, entry: &Entry, out: &mut Vec<Value>) {
         match &entry.body {
-            EntryBody::User(m) => out.push(json!({"type": "message", "role": "user", "text": m.text})),
+            EntryBody::User(m) => {
+                self.delivered = true;
+                out.push(json!({"type": "message", "role": "user", "text": m.text}));
+            }
             EntryBody::Answer(answer) => self.answer(answer, out),
             EntryBody::CallStart(start) => out.push(json!({
                 "type": "call.started", "id": start.call, "tool": start.tool, "input": start.input,

@@ -1,6 +1,7 @@
 //! `windlass exec`: wires a session to the front end that prints its events.
 
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
@@ -41,7 +42,8 @@ pub fn run(mut ready: Ready, prompt: &str, json: bool) -> u8 {
         Ok(opened) => opened,
         Err(error) => return refuse(&chain(&error)),
     };
-    let options = ExecOptions { prompt, json, woken };
+    let reader = std::io::stdout().as_fd().try_clone_to_owned().ok();
+    let options = ExecOptions { prompt, json, reader, woken };
     let (mut out, mut errors) = (std::io::stdout().lock(), std::io::stderr().lock());
     let exit = runtime.block_on(exec(opened.front, options, &mut out, &mut errors));
     // A session's thread that panicked has said so itself.

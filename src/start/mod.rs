@@ -1,11 +1,10 @@
 //! The other half of `main`: a session is wired to its front end. Like `main` it names every layer, and
 //! nobody but `main` names it.
 //!
-//! In reading order: `log`, `models` (what can be chosen), `ready` (settings and flags to options), `exec`,
+//! In reading order: `models` (what can be chosen), `ready` (settings and flags to options), `exec`,
 //! `screen`.
 
 pub mod exec;
-pub mod log;
 pub mod models;
 pub mod ready;
 pub mod screen;

@@ -147,17 +147,6 @@ fn an_interrupt_gives_waiting_messages_back_and_ends_the_turn_once() {
 }
 
 #[test]
-fn messages_come_back_the_newest_first_so_that_they_stand_in_their_order() {
-    let mut turn = Turn::default();
-    for id in 1..=3 {
-        turn.step(Event::Send { id, after_turn: id == 3 });
-    }
-    let effects = turn.step(Event::Interrupt);
-    let back: Vec<&Effect> = effects.iter().filter(|e| matches!(e, Effect::GiveBack { .. })).collect();
-    assert_eq!(back, [&Effect::GiveBack { id: 3 }, &Effect::GiveBack { id: 2 }]);
-}
-
-#[test]
 fn a_message_typed_after_the_interrupt_begins_the_next_turn() {
     let mut turn = Turn::default();
     turn.step(Event::Send { id: 1, after_turn: false });

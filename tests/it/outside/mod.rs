@@ -1,8 +1,13 @@
 //! The built binary from outside: in a pseudo-terminal and over `exec --json`. Nothing here looks into
 //! the program: only at its bytes, its files, its processes, and what the model's server was asked.
 
+mod bad_input;
+mod events;
 mod rehearsal;
 mod rest;
+mod secrets;
+mod steering;
+mod wires;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,6 +60,10 @@ impl Home {
     /// A variable more.
     pub fn set(&mut self, name: &str, value: &str) {
         self.more.push((name.into(), value.into()));
+    }
+    /// A variable less.
+    pub fn unset(&mut self, name: &str) {
+        self.more.retain(|(known, _)| known != name);
     }
     /// A path in it.
     pub fn path(&self, name: &str) -> PathBuf {

@@ -4,7 +4,6 @@
 mod approvals;
 mod colours;
 mod golden;
-mod look;
 mod overlays;
 mod pty;
 mod random;
