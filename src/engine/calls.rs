@@ -139,6 +139,7 @@ impl Owner {
                 }
             }
         }
+        self.give_up_on_disk(call);
     }
 
     fn commit_start(&mut self, call: &CallId) -> call::Event<ToolEnd, Usage> {
@@ -376,8 +377,21 @@ impl Owner {
         }
     }
 
-    /// Lets go of calls whose settle cannot be written, at the program's end: the next open settles them.
+    /// A settle that cannot be written is tried again for a while, but nothing waits for it while the
+    /// person wants an end.
+    fn give_up_on_disk(&mut self, call: &CallId) {
+        if !self.calls.get(call).is_some_and(|r| matches!(r.law, Call::Unsettled(_))) {
+            return;
+        }
+        self.unsettled_since.get_or_insert_with(tokio::time::Instant::now);
+        if self.closing.is_some() || matches!(self.turn.phase(), turn::Phase::Stopping { .. }) {
+            self.leave(call);
+        }
+    }
+
+    /// Lets go of calls whose settle cannot be written: the next open settles them.
     pub(super) fn abandon_calls(&mut self) {
+        self.unsettled_since = None;
         for call in self.calls.ids() {
             if self.calls.get(&call).is_some_and(|r| matches!(r.law, Call::Unsettled(_))) {
                 self.leave(&call);

@@ -166,6 +166,7 @@ impl Ends {
         for text in reports.into_iter().chain(notices) {
             owner.say(Level::Warning, text);
         }
+        owner.return_draft();
         if owner.read_only.is_none() {
             owner.recover(unsettled);
         }
@@ -199,6 +200,10 @@ fn owner(
         turn_began: None,
         messages: std::collections::BTreeMap::new(),
         next_message: 0,
+        draft: String::new(),
+        left_over: Vec::new(),
+        draft_kept: String::new(),
+        unsettled_since: None,
         stream: None,
         control: crate::provider::Control::default(),
         retrying: None,
