@@ -185,6 +185,7 @@ fn owner(
     words: mpsc::Sender<super::owner::Word>,
 ) -> Owner {
     Owner {
+        cwd_real: crate::tool::path::real(&found.cwd).unwrap_or_else(|_| found.cwd.clone()),
         cwd: found.cwd,
         shared,
         events,

@@ -78,6 +78,8 @@ pub(super) struct Meter {
 pub struct Owner {
     pub(super) options: Arc<Options>,
     pub(super) cwd: std::path::PathBuf,
+    /// Where that led when the session was opened, every link resolved.
+    pub(super) cwd_real: std::path::PathBuf,
     pub(super) shared: Shared,
     pub(super) events: mpsc::Sender<Event>,
     pub(super) unsent: VecDeque<Event>,

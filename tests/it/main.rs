@@ -18,6 +18,7 @@ mod private;
 mod screen;
 mod server;
 mod session;
+mod swapped;
 mod terminal;
 mod tidy;
 mod tools_files;
