@@ -10,8 +10,7 @@ use crate::config::load::text_of;
 use crate::config::private;
 use crate::config::problem::Problem;
 
-/// The file's name in the configuration directory.
-pub const KEYS_FILE: &str = "keys.json";
+pub use crate::store::dirs::KEYS_FILE;
 
 /// The stored keys by provider. `Err` says why the file is not used. Blocking.
 pub fn load(config_dir: &Path) -> Result<BTreeMap<String, Secret>, Problem> {

@@ -1,13 +1,21 @@
 //! A call that wants something is allowed, refused or asked for; the person's answer is carried out.
 
+use std::path::{Path, PathBuf};
+
 use crate::api::access::{Approval, Decision, Mode, Wish};
 use crate::api::entry::{CallStatus, EntryBody, Level, Setting};
 use crate::base::CallId;
 use crate::law::access::rule::{Rule, Scope};
+use crate::law::access::sight::Sight;
 use crate::law::access::{self, Place, Verdict, Want};
-use crate::tool::ToolEnd;
+use crate::tool::{ToolEnd, path};
 
 use super::owner::Owner;
+
+/// Where a path leads, with its links followed as far as it is there.
+fn real(whole: &Path) -> Option<PathBuf> {
+    path::real(whole).ok()
+}
 
 impl Owner {
     /// Decides on a wish by the law, and runs, refuses or asks. What the person typed is not asked for.
@@ -16,16 +24,23 @@ impl Owner {
             return self.run_call(call);
         }
         let scratch = [self.session_dir.clone()];
-        let guarded = self.guarded();
+        let (guarded, closed) = (self.guarded(), self.closed());
         let home = std::env::home_dir();
-        let place = Place { cwd: &self.cwd, scratch: &scratch, guarded: &guarded, home: home.as_deref() };
+        let place = Place {
+            cwd: &self.cwd,
+            scratch: &scratch,
+            guarded: &guarded,
+            closed: &closed,
+            home: home.as_deref(),
+        };
         let want = Want {
             tool: &wish.tool,
             class: wish.class,
             paths: &wish.paths,
             command: wish.command.as_deref(),
         };
-        let verdict = access::decide(self.mode, &want, &place, &self.rules);
+        let rules = self.rules.with_links(&place, &real);
+        let verdict = access::decide(self.mode, &want, &place, &rules);
         let rule = access::propose_rule(&want, &place);
         match verdict {
             Verdict::Allow => self.run_call(call),
@@ -48,13 +63,28 @@ impl Owner {
 
     /// What is changed only when asked, in every mode: the person's settings, and the session's own record.
     /// What lies beside the record in the session's directory is its scratch.
-    fn guarded(&self) -> Vec<std::path::PathBuf> {
+    fn guarded(&self) -> Vec<PathBuf> {
         let record = ["journal.jsonl", "journal.set-aside", "lease", "title", "blobs", "calls"];
         record
             .iter()
             .map(|name| self.session_dir.join(name))
             .chain([self.options.dirs.config().to_path_buf()])
             .collect()
+    }
+
+    /// What no call reads or changes: the file of keys, by its name and by where that leads.
+    fn closed(&self) -> Vec<PathBuf> {
+        let keys = self.options.dirs.keys();
+        real(&keys).into_iter().chain([keys]).collect()
+    }
+
+    /// What closes files to the searches of a call that runs now.
+    pub(super) fn sight(&self) -> Sight {
+        let (closed, home) = (self.closed(), std::env::home_dir());
+        let place =
+            Place { cwd: &self.cwd, scratch: &[], guarded: &[], closed: &closed, home: home.as_deref() };
+        let rules = self.rules.with_links(&place, &real);
+        Sight { rules, cwd: self.cwd.clone(), home, closed }
     }
 
     fn refuse(&mut self, call: &CallId, why: &str) {

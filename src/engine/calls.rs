@@ -207,6 +207,7 @@ impl Owner {
     /// Runs an allowed call.
     pub(super) fn run_call(&mut self, call: &CallId) {
         let call_dir = self.store.call_dir(call);
+        let sight = self.sight();
         let Some(run) = self.calls.runs.get_mut(call) else { return };
         let Some(tool) = run.tool.clone() else { return };
         // Its time counts from here: waiting for an approval is not running.
@@ -226,6 +227,7 @@ impl Owner {
             truncation: table::truncation_for(&run.start.tool, &self.options.limits.output),
             spool_max: self.options.limits.spool_max,
             environment: self.options.environment.clone(),
+            sight,
         };
         let (input, id, lost) = (run.start.input.clone(), call.clone(), call.clone());
         let (words, real) = (self.words.clone(), self.cwd_real.clone());

@@ -10,6 +10,7 @@
 
 pub mod rule;
 pub mod shell;
+pub mod sight;
 
 use std::path::{Path, PathBuf};
 
@@ -94,6 +95,8 @@ pub struct Place<'a> {
     /// What is changed only when asked, in every mode and also inside: the directories of the user's
     /// settings and of the session's record.
     pub guarded: &'a [PathBuf],
+    /// What no call reads or changes, in any mode and by no rule: the file of keys.
+    pub closed: &'a [PathBuf],
     /// The person's home, for `~/` in rules.
     pub home: Option<&'a Path>,
 }
@@ -137,6 +140,9 @@ impl Place<'_> {
 
 /// The verdict on a call.
 pub fn decide(mode: Mode, want: &Want<'_>, place: &Place<'_>, rules: &Rules) -> Verdict {
+    if let Some(path) = want.paths.iter().find(|path| place.closed.contains(path)) {
+        return Verdict::Refuse(format!("it holds keys, which no call may see: {}", path.display()));
+    }
     if let Some(rule) = rules.deny.iter().find(|rule| rule.touches(want, place)) {
         return Verdict::Refuse(format!("the rule `{}` {} denies it", rule.text, whose(rule.scope)));
     }
@@ -145,6 +151,13 @@ pub fn decide(mode: Mode, want: &Want<'_>, place: &Place<'_>, rules: &Rules) -> 
     }
     if let Some(rule) = rules.ask.iter().find(|rule| rule.touches(want, place)) {
         return Verdict::Ask(format!("the rule `{}` {} asks", rule.text, whose(rule.scope)));
+    }
+    if let Some(rule) = rules.deny.iter().find(|rule| rule.may_touch(want)) {
+        return Verdict::Ask(format!(
+            "the shell makes the name of a command in it, so the rule `{}` {} cannot be held against it",
+            rule.text,
+            whose(rule.scope)
+        ));
     }
     let uncovered = match uncovered(want, place, &rules.allow) {
         None => return Verdict::Allow,
@@ -221,14 +234,30 @@ fn uncovered(want: &Want<'_>, place: &Place<'_>, allow: &[Rule]) -> Option<Strin
     }
 }
 
-/// Programs whose second word says what they do, so that a rule may leave the rest open.
-const WITH_VERBS: [&str; 14] = [
-    "cargo", "git", "npm", "pnpm", "yarn", "bun", "go", "just", "pip", "uv", "poetry", "rustup", "dotnet",
-    "gh",
+/// Programs whose second word says what they do, with the words after which a rule may leave the rest
+/// open: what follows cannot read, write or run more than the word itself does. `git log --output=F`
+/// writes, `git grep --open-files-in-pager=X` and `git push --receive-pack=X` run: not here.
+const OPEN_VERBS: [(&str, &[&str]); 9] = [
+    ("cargo", &["build", "check", "clippy", "test", "nextest", "run", "bench", "doc", "fmt", "tree"]),
+    ("git", &["status", "add", "commit", "rev-parse"]),
+    ("npm", &["test", "ci"]),
+    ("pnpm", &["test"]),
+    ("yarn", &["test"]),
+    ("bun", &["test"]),
+    ("go", &["build", "test", "vet", "fmt"]),
+    ("dotnet", &["build", "test"]),
+    ("rustup", &["show"]),
 ];
-/// Programs that only look, so that a rule may leave all arguments open.
-const LOOKING: [&str; 13] =
-    ["ls", "cat", "head", "tail", "wc", "grep", "pwd", "echo", "which", "stat", "du", "df", "ps"];
+/// Programs that run a script by its name after `run`: the name is part of the rule.
+const SCRIPT_RUNNERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+/// What `run` would run with any program behind it: such a rule is not left open.
+const INTERPRETERS: [&str; 14] = [
+    "node", "deno", "bun", "tsx", "ts-node", "npx", "bunx", "python", "python3", "ruby", "perl", "bash", "sh",
+    "zsh",
+];
+/// Programs that tell names and words only, so that a rule may leave all arguments open. What shows the
+/// inside of files (`cat`, `grep`, `head`) is not here: with open arguments it shows every file.
+const LOOKING: [&str; 4] = ["ls", "pwd", "echo", "which"];
 
 /// The rule that "always" would write for a call; none where no rule can say it.
 pub fn propose_rule(want: &Want<'_>, place: &Place<'_>) -> Option<String> {
@@ -252,17 +281,20 @@ fn propose_command(command: &str) -> Option<String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
         (named && word.text.chars().all(fits)).then_some(word.text.as_str())
     };
+    let open_verb = |program: &str, verb: &str| {
+        OPEN_VERBS.iter().any(|(name, verbs)| *name == program && verbs.contains(&verb))
+    };
+    let exact = command.trim();
     match (plain(0), plain(1), plain(2)) {
         (Some(program), ..) if LOOKING.contains(&program) => Some(format!("{program}:*")),
-        (Some(program), Some("run" | "exec"), Some(script))
-            if WITH_VERBS.contains(&program) && program != "cargo" && program != "go" =>
+        (Some(program), Some("run"), Some(script))
+            if SCRIPT_RUNNERS.contains(&program) && !INTERPRETERS.contains(&script) =>
         {
-            Some(format!("{program} {} {script}:*", words[1].text))
+            Some(format!("{program} run {script}:*"))
         }
-        (Some(program), Some(verb), _) if WITH_VERBS.contains(&program) => {
-            Some(format!("{program} {verb}:*"))
-        }
-        (..) => Some(command.trim().to_owned()),
+        (Some(program), Some(verb), _) if open_verb(program, verb) => Some(format!("{program} {verb}:*")),
+        // Such an end would be read as an open rule.
+        (..) => (!exact.ends_with(":*") && exact != "*").then(|| exact.to_owned()),
     }
 }
 

@@ -10,6 +10,9 @@ use super::error::Error;
 use super::private;
 use crate::base::SessionId;
 
+/// The name of the file of keys in the configuration directory.
+pub const KEYS_FILE: &str = "keys.json";
+
 /// The program's directories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dirs {
@@ -36,6 +39,10 @@ impl Dirs {
     /// The configuration directory: the person's own.
     pub fn config(&self) -> &Path {
         &self.config
+    }
+    /// The private file of keys, beside the settings.
+    pub fn keys(&self) -> PathBuf {
+        self.config.join(KEYS_FILE)
     }
     /// Where sessions are.
     pub fn sessions(&self) -> PathBuf {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::entry::CallStatus;
+use crate::law::access::sight::Sight;
 use crate::law::output::Truncation;
 use crate::tool::{Blobs, CallContext, Later, Report, ToolEnd, path};
 
@@ -29,6 +30,8 @@ pub struct BlockingCall {
     pub truncation: Truncation,
     /// Most bytes of an artifact.
     pub spool_max: u64,
+    /// What closes files to a search.
+    pub sight: Sight,
 }
 
 impl BlockingCall {
@@ -65,6 +68,7 @@ pub fn run<'a>(
         report: Arc::clone(&context.report),
         truncation: context.truncation,
         spool_max: context.spool_max,
+        sight: context.sight.clone(),
     };
     let input = input.clone();
     Box::pin(async move {

@@ -99,12 +99,17 @@ fn list(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     call.check(&asked.root)?;
     let mut files: Vec<(Reverse<SystemTime>, PathBuf)> = Vec::new();
     let mut unread = Unread::default();
+    let mut hidden = 0;
     for entry in walk::files(&asked.root, false) {
         if call.cancelled() || files.len() >= FILES_MAX {
             break;
         }
         match entry {
             Ok(entry) if is_listed(&entry) && asked.filter.wants(entry.path()) => {
+                if call.sight.hides(&asked.root, entry.path()) {
+                    hidden += 1;
+                    continue;
+                }
                 let changed = entry.metadata().ok().and_then(|meta| meta.modified().ok());
                 files.push((Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), entry.into_path()));
             }
@@ -134,6 +139,7 @@ fn list(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
         if cut {
             notes.push(format!("(the listing ended after {FILES_MAX} files; narrow the pattern)"));
         }
+        notes.extend(walk::hidden_note(hidden));
         notes.extend(unread.note());
         if status == CallStatus::Cancelled {
             notes.push("(cancelled)".to_owned());

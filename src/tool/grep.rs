@@ -132,6 +132,7 @@ struct Tally {
     matching: u64,
     lines: u64,
     binary: u64,
+    hidden: u64,
     unread: Unread,
 }
 
@@ -161,6 +162,10 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
             }
         };
         if !walk::is_file(&entry) || filter.as_ref().is_some_and(|filter| !filter.wants(entry.path())) {
+            continue;
+        }
+        if call.sight.hides(&root, entry.path()) {
+            tally.hidden += 1;
             continue;
         }
         tally.searched += 1;
@@ -216,6 +221,7 @@ impl Tally {
         if self.binary > 0 {
             notes.push(format!("({} skipped)", plural(self.binary, "binary file")));
         }
+        notes.extend(walk::hidden_note(self.hidden));
         notes.extend(self.unread.note());
         if status == CallStatus::Cancelled {
             notes.push("(cancelled)".to_owned());

@@ -36,6 +36,7 @@ use crate::api::access::Wish;
 use crate::api::entry::{CallStatus, Details, Touched};
 use crate::api::message::{Image, ToolSpec, Usage};
 use crate::base::CallId;
+use crate::law::access::sight::Sight;
 use crate::law::output::Truncation;
 
 /// A boxed future, for the trait below.
@@ -73,6 +74,8 @@ pub struct CallContext {
     pub spool_max: u64,
     /// Environment of commands: what was allowed to cross.
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// What closes files to its searches.
+    pub sight: Sight,
 }
 
 /// Bytes kept beside the journal by content hash.

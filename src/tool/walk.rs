@@ -65,6 +65,15 @@ impl Filter {
     }
 }
 
+/// Words on the files that a search left out because a rule closes them.
+pub fn hidden_note(count: u64) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("(1 file left out: a permission rule closes it)".to_owned()),
+        count => Some(format!("({count} files left out: permission rules close them)")),
+    }
+}
+
 /// What a walk could not look at, in words for the end of a result.
 #[derive(Default)]
 pub struct Unread {

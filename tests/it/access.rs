@@ -40,7 +40,7 @@ fn rules() -> Rules {
 }
 
 fn allowed(command: &str, cwd: &Path) -> bool {
-    let place = Place { cwd, scratch: &[], guarded: &[], home: None };
+    let place = Place { cwd, scratch: &[], guarded: &[], closed: &[], home: None };
     let want = Want { tool: "bash", class: Class::Execute, paths: &[], command: Some(command) };
     decide(Mode::Ask, &want, &place, &rules()) == Verdict::Allow
 }

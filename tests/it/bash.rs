@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use windlass::api::entry::{CallStatus, Details};
 use windlass::api::message::Usage;
 use windlass::base::CallId;
+use windlass::law::access::sight::Sight;
 use windlass::law::output::{Keep, OutputLimits, Truncation};
 use windlass::process::{child_environment, use_keeper_program};
 use windlass::sandbox::Profile;
@@ -72,6 +73,7 @@ impl Session {
             truncation: Truncation::On(OutputLimits { bytes: 50 * 1024, lines: 2000, keep: Keep::Ends }),
             spool_max: 1 << 30,
             environment: child_environment(std::env::vars_os(), &[]),
+            sight: Sight::default(),
         };
         Self { dir, seen, context, bash: Bash::new(Profile::Off) }
     }

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use windlass::api::entry::CallStatus;
 use windlass::api::message::Usage;
 use windlass::base::CallId;
+use windlass::law::access::sight::Sight;
 use windlass::law::output::{DEFAULT_LIMITS, Truncation};
 use windlass::tool::{Blobs, CallContext, Report, ToolEnd, table};
 
@@ -41,6 +42,7 @@ pub struct Place {
     pub cwd: PathBuf,
     pub blobs: Arc<Memory>,
     pub truncation: Truncation,
+    pub sight: Sight,
     pub cancel: CancellationToken,
 }
 
@@ -58,6 +60,7 @@ impl Place {
             cwd,
             blobs: Arc::default(),
             truncation: Truncation::On(DEFAULT_LIMITS),
+            sight: Sight::default(),
             cancel: CancellationToken::new(),
         }
     }
@@ -82,6 +85,7 @@ impl Place {
             truncation: self.truncation,
             spool_max: 1 << 30,
             environment: Vec::new(),
+            sight: self.sight.clone(),
         }
     }
     pub fn run(&self, tool: &str, input: Value) -> ToolEnd {

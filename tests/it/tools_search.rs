@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use windlass::api::access::Class;
 use windlass::api::entry::{CallStatus, Details};
+use windlass::law::access::rule::{Rule, Rules, Scope};
+use windlass::law::access::sight::Sight;
 use windlass::law::output::{Keep, OutputLimits, Truncation};
 use windlass::tool::table;
 
@@ -45,6 +47,26 @@ fn grep_shows_matching_lines_by_path_as_git_sees_the_files() {
     assert_eq!(end.output, "(no match for nowhere in src; 2 files searched)");
     let end = place.ok("grep", json!({"pattern": "\\bfn \\w+", "context": 0, "glob": "src/*.rs"}));
     assert!(end.output.ends_with("(3 matching lines in 2 files)"), "{}", end.output);
+}
+
+#[test]
+fn a_search_shows_no_file_that_a_rule_denies_and_says_that_it_left_some_out() {
+    let mut place = Place::new();
+    place.file("secret.txt", "PASSWORD=1\n");
+    place.file("priv/a.txt", "PASSWORD=2\n");
+    place.file("open.txt", "no PASSWORD\n");
+    let deny = ["read(secret.txt)", "read(priv/**)"];
+    let rule = |text: &str| Rule::parse(text, Scope::User).unwrap();
+    let deny = deny.into_iter().map(rule).collect();
+    let rules = Rules { deny, ..Rules::default() };
+    place.sight = Sight { rules, cwd: place.cwd.clone(), ..Sight::default() };
+    let end = place.ok("grep", json!({"pattern": "PASSWORD"}));
+    assert_eq!(
+        end.output,
+        "open.txt\n1:no PASSWORD\n(1 matching line in 1 file)\n(2 files left out: permission rules close them)"
+    );
+    let end = place.ok("glob", json!({"pattern": "*.txt"}));
+    assert_eq!(end.output, "open.txt\n(2 files left out: permission rules close them)");
 }
 
 #[test]

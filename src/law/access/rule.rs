@@ -5,7 +5,7 @@
 //! and any tool of the same kind. No rule sees what a command does once it runs.
 
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use super::shell::{self, Word};
 use super::{Class, Place, Want};
@@ -30,6 +30,8 @@ pub struct Rule {
     pub scope: Scope,
     tool: String,
     pattern: Option<Pattern>,
+    /// The pattern by where its links lead; none until that was looked up.
+    real: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +54,25 @@ pub struct Rules {
     pub ask: Vec<Rule>,
 }
 
-/// Programs that run the command that follows them.
-const WRAPPERS: [&str; 24] = [
-    "sudo", "doas", "env", "xargs", "nohup", "nice", "ionice", "timeout", "time", "command", "builtin",
-    "exec", "eval", "setsid", "stdbuf", "unbuffer", "watch", "find", "parallel", "chroot", "strace", "then",
-    "do", "else",
+impl Rules {
+    /// The rules that deny and ask, read also by where their links lead, which may change at any time.
+    pub fn with_links(&self, place: &Place<'_>, resolve: &dyn Fn(&Path) -> Option<PathBuf>) -> Rules {
+        let led = |rules: &[Rule]| rules.iter().map(|rule| rule.with_links(place, resolve)).collect();
+        Rules { allow: self.allow.clone(), deny: led(&self.deny), ask: led(&self.ask) }
+    }
+}
+
+/// Words that a command may follow: the shell's own, and programs that run what follows them.
+const WRAPPERS: [&str; 59] = [
+    "!", "{", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc", "trap", "command",
+    "builtin", "exec", "eval", "sudo", "doas", "su", "runuser", "pkexec", "env", "xargs", "nohup", "nice",
+    "ionice", "chrt", "taskset", "numactl", "timeout", "setsid", "setpriv", "stdbuf", "unbuffer", "script",
+    "watch", "find", "parallel", "flock", "chroot", "unshare", "nsenter", "bwrap", "firejail", "proot",
+    "fakeroot", "systemd-run", "busybox", "toybox", "strace", "ltrace", "gdb", "perf", "valgrind", "rlwrap",
+    "xvfb-run", "dbus-run-session", "entr", "fd",
 ];
+/// Tools that show files: what is denied to one is denied to all.
+const READERS: [&str; 3] = ["read", "grep", "glob"];
 /// Programs that take a script as an argument.
 const SHELLS: [&str; 6] = ["bash", "sh", "dash", "zsh", "ksh", "eval"];
 /// How deep scripts inside of scripts are looked at.
@@ -87,7 +102,7 @@ impl Rule {
         if tool == "bash" && pattern.as_ref().is_some_and(|p| p.words.is_none()) {
             return wrong("it does not hold one plain command");
         }
-        Ok(Rule { text: trimmed.to_owned(), scope, tool: tool.to_owned(), pattern })
+        Ok(Rule { text: trimmed.to_owned(), scope, tool: tool.to_owned(), pattern, real: None })
     }
 
     /// Whether this rule, as one that allows, covers a command's part.
@@ -119,15 +134,49 @@ impl Rule {
             return false;
         }
         let Some(pattern) = &self.pattern else { return self.tool == want.tool };
-        want.paths.iter().any(|path| pattern.matches(path, place))
+        want.paths.iter().any(|path| self.names(path, place))
             || want.command.is_some_and(|command| pattern.touches_command(command, DEPTH_MAX))
+    }
+
+    /// Whether a rule that denies or asks could touch the command, and nobody can tell: the name of one of
+    /// its commands is made by the shell (a variable, a pattern, braces, a substitution).
+    pub(super) fn may_touch(&self, want: &Want<'_>) -> bool {
+        let parts = |command: &str| shell::parse(command).parts.iter().any(|part| makes_its_name(part));
+        self.tool == want.tool && self.pattern.is_some() && want.command.is_some_and(parts)
+    }
+
+    /// Whether this rule, as one that denies or asks, touches reading this file.
+    pub(super) fn reads(&self, path: &Path, place: &Place<'_>) -> bool {
+        READERS.contains(&self.tool.as_str()) && self.names(path, place)
+    }
+
+    fn names(&self, path: &Path, place: &Place<'_>) -> bool {
+        self.pattern.as_ref().is_some_and(|pattern| {
+            let real = self.real.as_ref().is_some_and(|real| glob(&pieces(real), &pieces(path)));
+            real || pattern.matches(path, place)
+        })
+    }
+
+    /// The rule, read also by where its links lead: `resolve` gives the real path of one without a
+    /// pattern. A file that a rule denies by a link is denied by its own name as well.
+    pub(super) fn with_links(&self, place: &Place<'_>, resolve: &dyn Fn(&Path) -> Option<PathBuf>) -> Rule {
+        let mut rule = self.clone();
+        if self.tool == "bash" {
+            return rule;
+        }
+        let Some(whole) = self.pattern.as_ref().and_then(|pattern| pattern.whole(place)) else { return rule };
+        let plain = |piece: &std::ffi::OsStr| !piece.as_bytes().iter().any(|byte| b"*?".contains(byte));
+        let fixed: PathBuf = whole.components().take_while(|piece| plain(piece.as_os_str())).collect();
+        let rest: PathBuf = whole.components().skip(fixed.components().count()).collect();
+        rule.real = resolve(&fixed).map(|real| if rest.as_os_str().is_empty() { real } else { real.join(rest) });
+        rule
     }
 
     /// What is denied to one tool that changes files is denied to all of them; so with reading.
     fn same_kind(&self, want: &Want<'_>) -> bool {
         let tools: &[&str] = match want.class {
             Class::Write => &["write", "edit", "apply_patch"],
-            Class::Read => &["read", "grep", "glob"],
+            Class::Read => &READERS,
             Class::Execute | Class::Network => &[],
         };
         tools.contains(&self.tool.as_str()) && tools.contains(&want.tool)
@@ -156,28 +205,29 @@ impl Pattern {
             .is_some_and(|words| part.starts_with(words) && (self.open || part.len() == words.len()))
     }
 
+    /// The pattern as one of whole paths; none where nobody has a home.
+    fn whole(&self, place: &Place<'_>) -> Option<PathBuf> {
+        match self.text.strip_prefix("~/") {
+            Some(rest) => place.home.map(|home| home.join(rest)),
+            None => Some(place.cwd.join(self.text.strip_prefix("./").unwrap_or(&self.text))),
+        }
+    }
+
     fn matches(&self, path: &Path, place: &Place<'_>) -> bool {
-        let pattern = if let Some(rest) = self.text.strip_prefix("~/") {
-            match place.home {
-                Some(home) => home.join(rest),
-                None => return false,
-            }
-        } else {
-            place.cwd.join(self.text.strip_prefix("./").unwrap_or(&self.text))
-        };
-        let pieces = |path: &Path| -> Vec<Vec<u8>> {
-            path.components().map(|c| c.as_os_str().as_bytes().to_vec()).collect()
-        };
-        glob(&pieces(&pattern), &pieces(path))
+        self.whole(place).is_some_and(|pattern| glob(&pieces(&pattern), &pieces(path)))
     }
 
     fn touches_command(&self, command: &str, depth: usize) -> bool {
-        let line = shell::parse(command);
-        let mut parts = line.parts;
-        if line.unclear.is_some() {
-            parts.extend(crude(command));
-        }
-        parts.iter().any(|part| self.touches_part(part, depth))
+        // The shell joins a line that a backslash cuts before it looks at its words.
+        let joined = command.replace("\\\n", "");
+        [command, &joined].into_iter().any(|command| {
+            let line = shell::parse(command);
+            let mut parts = line.parts;
+            if line.unclear.is_some() {
+                parts.extend(crude(command));
+            }
+            parts.iter().any(|part| self.touches_part(part, depth))
+        })
     }
 
     fn touches_part(&self, part: &[Word], depth: usize) -> bool {
@@ -200,6 +250,45 @@ impl Pattern {
         let by_name: Vec<Word> = std::iter::once(named).chain(rest.iter().cloned()).collect();
         self.covers(part) || self.covers(&by_name)
     }
+}
+
+fn pieces(path: &Path) -> Vec<Vec<u8>> {
+    path.components().map(|c| c.as_os_str().as_bytes().to_vec()).collect()
+}
+
+/// Whether nobody can tell which program a part of a command runs, before the shell has made its name.
+fn makes_its_name(part: &[Word]) -> bool {
+    let mut after_option = false;
+    let mut wrapped = false;
+    for (at, word) in part.iter().enumerate() {
+        let text = word.text.as_str();
+        let option = wrapped && text.starts_with('-');
+        let value = wrapped && (after_option || text.starts_with(|c: char| c.is_ascii_digit()));
+        let wrapper = WRAPPERS.contains(&base_name(text));
+        let finds = wrapped && matches!(base_name(&part[at - 1].text), "find" | "fd");
+        if !option && !finds && word.expands && is_made(text) && !shell::is_assignment(text) {
+            return true;
+        }
+        if finds || !(option || value || wrapper || shell::is_assignment(text)) {
+            let runs = |word: &Word| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+            let behind = part[at..].windows(2).filter(|pair| runs(&pair[0]));
+            return wrapped && behind.into_iter().any(|pair| pair[1].expands && is_made(&pair[1].text));
+        }
+        wrapped |= wrapper;
+        after_option = option;
+    }
+    false
+}
+
+/// Whether a word that the shell changes may become another program's name: `~/bin/x` and `$HOME/x` do
+/// not, `[` and `{}` are themselves.
+fn is_made(text: &str) -> bool {
+    if matches!(text, "[" | "[[" | "{" | "}" | "{}") {
+        return false;
+    }
+    let known = ["~/", "$HOME/", "${HOME}/", "$PWD/", "${PWD}/"].iter().find_map(|start| text.strip_prefix(start));
+    let text = known.unwrap_or(text);
+    text.is_empty() || text.contains(['$', '*', '?', '[', '{', '`'])
 }
 
 fn base_name(word: &str) -> &str {

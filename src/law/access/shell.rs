@@ -246,6 +246,7 @@ impl Reader {
                 '$' => self.dollar(&mut word),
                 '`' => {
                     self.at += 1;
+                    word.expands = true;
                     self.unclear("a command substitution");
                     break;
                 }
@@ -296,6 +297,7 @@ impl Reader {
                 }
                 '$' => self.dollar(word),
                 '`' => {
+                    word.expands = true;
                     self.unclear("a command substitution");
                     self.push(word, c);
                 }
@@ -308,6 +310,7 @@ impl Reader {
     /// `$NAME`, `${NAME}` and the single-character ones are clear; what else begins with `$` is not.
     fn dollar(&mut self, word: &mut Word) {
         self.push(word, '$');
+        word.expands |= matches!(self.peek(), Some('(' | '\'' | '"' | '['));
         let braced = self.peek() == Some('{');
         match self.peek() {
             Some('(') => self.unclear("a command substitution"),

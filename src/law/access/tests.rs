@@ -12,7 +12,7 @@ fn rules(allow: &[&str], ask: &[&str], deny: &[&str]) -> Rules {
 }
 
 fn place() -> Place<'static> {
-    Place { cwd: Path::new("/home/u/proj"), scratch: &[], guarded: &[], home: Some(Path::new("/home/u")) }
+    Place { cwd: Path::new("/home/u/proj"), scratch: &[], guarded: &[], closed: &[], home: Some(Path::new("/home/u")) }
 }
 
 fn run(mode: Mode, command: &str, rules: &Rules) -> Verdict {
@@ -339,6 +339,8 @@ fn what_always_would_write_is_proposed_only_where_a_rule_can_say_it() {
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(bash("cargo test --lib"), some("bash(cargo test:*)"));
     assert_eq!(bash("npm run dev -- --port 1"), some("bash(npm run dev:*)"));
+    assert_eq!(bash("yarn run node -e x"), some("bash(yarn run node -e x)"));
+    assert_eq!(bash("git status -s"), some("bash(git status:*)"));
     assert_eq!(bash("git -c x=y status"), some("bash(git -c x=y status)"));
     assert_eq!(bash("ls -la src"), some("bash(ls:*)"));
     assert_eq!(bash("python3 x.py"), some("bash(python3 x.py)"));
@@ -361,6 +363,139 @@ fn what_always_would_write_is_proposed_only_where_a_rule_can_say_it() {
     assert_eq!(path("write", "/etc/hosts"), some("write(/etc/hosts)"));
     assert_eq!(path("edit", "/home/u/proj/.git/config"), some("edit(.git/config)"));
     assert_eq!(path("edit", "/home/u/proj/a*b/c"), None);
+}
+
+#[test]
+fn always_for_a_command_that_shows_files_or_takes_options_that_write_holds_for_it_alone() {
+    let more = [
+        ("cat README.md", "cat /etc/shadow"),
+        ("grep -rn x src", "grep -rn x /root"),
+        ("head -5 a", "head -5 /etc/shadow"),
+        ("tail a", "tail /etc/shadow"),
+        ("git log", "git log --output=F"),
+        ("git diff", "git diff --output=../F"),
+        ("git grep x", "git grep --open-files-in-pager='touch F;true' x"),
+        ("git push origin main", "git push --receive-pack=x origin main"),
+        ("git log :*", "git log --output=F"),
+    ];
+    for (seen, wider) in more {
+        let want = Want { tool: "bash", class: Class::Execute, paths: &[], command: Some(seen) };
+        let Some(rule) = propose_rule(&want, &place()) else { continue };
+        let rules = rules(&[&rule], &[], &[]);
+        assert_eq!(run(Mode::Ask, seen, &rules), Verdict::Allow, "{rule}");
+        assert_eq!(word(&run(Mode::Ask, wider, &rules)), "ask", "{rule} allows {wider}");
+    }
+}
+
+#[test]
+fn what_is_denied_is_found_behind_every_word_of_the_shell() {
+    let rules = rules(&[], &[], &["bash(rm:*)"]);
+    for command in [
+        "if rm v; then :; fi",
+        "if ! rm v; then :; fi",
+        "if a; then b; elif rm v; then c; fi",
+        "while rm v; do :; done",
+        "until rm v; do :; done",
+        "coproc rm v",
+        "coproc X { rm v; }",
+        "trap 'rm v' EXIT",
+        "r\\\nm v",
+        "\"r\\\nm\" v",
+        "su -c 'rm v'",
+        "script -c 'rm v' /dev/null",
+        "flock f rm v",
+        "taskset 1 rm v",
+        "setpriv --reuid 1 rm v",
+        "busybox rm v",
+    ] {
+        assert_eq!(word(&run(Mode::Auto, command, &rules)), "refuse", "{command:?}");
+    }
+}
+
+#[test]
+fn a_command_whose_name_the_shell_makes_is_asked_for_where_a_rule_denies_one() {
+    let denying = rules(&["bash"], &[], &["bash(rm:*)"]);
+    for command in [
+        "{rm,v}",
+        "$X v",
+        "\"$X\" v",
+        "${X} v",
+        "r$'m' v",
+        "$(echo rm) v",
+        "`echo rm` v",
+        "\"`echo rm`\" v",
+        "/bin/r? v",
+        "r[m] v",
+        "$X/y v",
+        "sudo -u root $X v",
+        "if $X v; then :; fi",
+        "timeout 5 $X v",
+        "find . -exec $X {} +",
+        "a; A=1 $X",
+    ] {
+        assert_eq!(word(&run(Mode::Auto, command, &denying)), "ask", "{command:?}");
+        assert_eq!(word(&run(Mode::Auto, command, &Rules::default())), "allow", "{command:?}");
+    }
+    for command in [
+        "echo $X *.rs {a,b}",
+        "A=$X make",
+        "[ -f \"$X\" ] && ls",
+        "~/bin/tool a",
+        "$HOME/bin/tool a",
+        "find $X -name '*.rs' -exec grep x {} +",
+        "ls | xargs -I{} cp {} y",
+        "for f in *.rs; do cat $f; done",
+        "if [ -n \"$X\" ]; then ls; fi",
+    ] {
+        assert_eq!(word(&run(Mode::Auto, command, &denying)), "allow", "{command:?}");
+    }
+}
+
+#[test]
+fn a_file_denied_by_a_link_is_denied_by_its_own_name() {
+    let rules = rules(&[], &["read(asked/*.txt)"], &["read(link)", "edit(~/dir/**)"]);
+    let place = place();
+    let resolve = |path: &Path| {
+        let leads = [("/home/u/proj/link", "/data/real"), ("/home/u/dir", "/data/dir"), ("/home/u/proj/asked", "/data/a")];
+        leads.iter().find(|(from, _)| Path::new(from) == path).map(|(_, to)| PathBuf::from(to))
+    };
+    let rules = rules.with_links(&place, &resolve);
+    assert_eq!(word(&file(Mode::Auto, "read", "/data/real", &rules)), "refuse");
+    assert_eq!(word(&file(Mode::Auto, "read", "/home/u/proj/link", &rules)), "refuse");
+    assert_eq!(word(&file(Mode::Auto, "write", "/data/dir/x/y", &rules)), "refuse");
+    assert_eq!(word(&file(Mode::Auto, "read", "/data/a/x.txt", &rules)), "ask");
+    assert_eq!(word(&file(Mode::Auto, "read", "/data/a/x.rs", &rules)), "allow");
+}
+
+#[test]
+fn the_file_of_keys_is_closed_to_every_call_in_every_mode_and_whatever_the_rules_say() {
+    let keys = [PathBuf::from("/home/u/.config/windlass/keys.json")];
+    let place = Place { closed: &keys, ..place() };
+    let rules = rules(&["read", "read(/home/u/.config/windlass/keys.json)", "write(/**)"], &[], &[]);
+    for mode in [Mode::Ask, Mode::Edits, Mode::Auto, Mode::Plan] {
+        for (tool, class) in [("read", Class::Read), ("grep", Class::Read), ("write", Class::Write)] {
+            let want = Want { tool, class, paths: &keys, command: None };
+            assert_eq!(word(&decide(mode, &want, &place, &rules)), "refuse", "{tool} in {}", mode.word());
+        }
+    }
+}
+
+#[test]
+fn a_search_leaves_out_what_rules_close_below_the_directory_that_it_names() {
+    let sight = sight::Sight {
+        rules: rules(&[], &["read(asked/**)"], &["read(secret.txt)", "grep(priv/**)", "edit(src/**)"]),
+        cwd: "/home/u/proj".into(),
+        home: None,
+        closed: vec!["/home/u/.config/windlass/keys.json".into()],
+    };
+    let hides = |root: &str, file: &str| sight.hides(Path::new(root), Path::new(file));
+    assert!(hides("/home/u/proj", "/home/u/proj/secret.txt"));
+    assert!(hides("/home/u/proj", "/home/u/proj/priv/a/b"));
+    assert!(hides("/", "/home/u/.config/windlass/keys.json"));
+    assert!(hides("/home/u/proj", "/home/u/proj/asked/a"));
+    assert!(!hides("/home/u/proj/asked", "/home/u/proj/asked/a"), "it was asked for by the root");
+    assert!(!hides("/home/u/proj", "/home/u/proj/src/a.rs"));
+    assert!(!hides("/home/u/proj", "/home/u/proj/other"));
 }
 
 #[test]
