@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     // first: a keeper is this binary too, and must start fast
     windlass::process::keeper::main_if_keeper();
     bear_full_files();
+    windlass::process::close_to_others();
     let arguments = Arguments::parse();
     if let Some(Verb::Completions { shell }) = arguments.verb {
         return ExitCode::from(u8::from(!out::print(&Arguments::completions(shell))));

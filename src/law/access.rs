@@ -252,8 +252,8 @@ const OPEN_VERBS: [(&str, &[&str]); 9] = [
 const SCRIPT_RUNNERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
 /// What `run` would run with any program behind it: such a rule is not left open.
 const INTERPRETERS: [&str; 14] = [
-    "node", "deno", "bun", "tsx", "ts-node", "npx", "bunx", "python", "python3", "ruby", "perl", "bash", "sh",
-    "zsh",
+    "node", "deno", "bun", "tsx", "ts-node", "npx", "bunx", "python", "python3", "ruby", "perl", "bash",
+    "sh", "zsh",
 ];
 /// Programs that tell names and words only, so that a rule may leave all arguments open. What shows the
 /// inside of files (`cat`, `grep`, `head`) is not here: with open arguments it shows every file.

@@ -13,7 +13,32 @@ const KEY_NAMES: &[&str] = &[
     "GOOGLE_API_KEY",
     "OPENROUTER_API_KEY",
     "DEEPSEEK_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "MISTRAL_API_KEY",
+    "CODESTRAL_API_KEY",
+    "GROQ_API_KEY",
+    "XAI_API_KEY",
+    "TOGETHER_API_KEY",
+    "FIREWORKS_API_KEY",
+    "COHERE_API_KEY",
+    "CO_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "CEREBRAS_API_KEY",
+    "MOONSHOT_API_KEY",
+    "ZAI_API_KEY",
+    "ZHIPUAI_API_KEY",
+    "MINIMAX_API_KEY",
+    "NVIDIA_API_KEY",
+    "SAMBANOVA_API_KEY",
+    "REPLICATE_API_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
 ];
+
+/// Files that a shell runs before the command that was approved.
+const START_FILES: &[&str] = &["BASH_ENV", "ENV"];
 
 /// Endings of a name of ours (`WINDLASS_…`) that hold a secret.
 const SECRET_ENDINGS: &[&str] = &["_KEY", "_TOKEN", "_SECRET"];
@@ -56,6 +81,7 @@ pub fn child_environment(
         .iter()
         .filter(|(name, value)| {
             !is_secret(name, secret_names)
+                && !START_FILES.iter().any(|known| name == known)
                 && !TERMINAL_NAMES.iter().any(|known| name == known)
                 && !QUIET.iter().any(|(known, _)| name == known)
                 && !secrets.iter().any(|secret| holds(value, secret))
@@ -102,6 +128,8 @@ mod tests {
             ("VIRTUAL_ENV", "/v"),
             ("GITHUB_TOKEN", "a-token-of-the-person"),
             ("STRIPE_API_KEY", "a-key-of-the-project"),
+            ("AWS_SECRET_ACCESS_KEY", "a-secret-of-the-person"),
+            ("LD_LIBRARY_PATH", "/l"),
             ("EMPTY", ""),
         ];
         let out = environment(&needed, &[]);
@@ -128,6 +156,16 @@ mod tests {
             assert!(!names.contains(name), "{name} crossed");
         }
         assert!(names.contains(&"MODEL_WORD"), "a short value is no proof of a copy");
+    }
+
+    #[test]
+    fn no_key_of_a_provider_that_is_not_used_here_crosses_and_no_file_runs_before_a_command() {
+        let names = ["MISTRAL_API_KEY", "GROQ_API_KEY", "DASHSCOPE_API_KEY", "BASH_ENV", "ENV"];
+        let parent: Vec<(&str, &str)> = names.iter().map(|name| (*name, "some-value")).collect();
+        let out = environment(&parent, &[]);
+        for name in names {
+            assert!(!out.iter().any(|(crossed, _)| crossed == name), "{name} crossed");
+        }
     }
 
     #[test]

@@ -14,6 +14,14 @@ pub mod record;
 pub mod tree;
 pub mod wire;
 
+/// Closes this program's memory, its environment with the keys and its open files to every other process
+/// of the same person, through `/proc` and tracing; nothing of it is dumped either. Root sees all the same.
+/// A program that is started from here is not closed by it.
+pub fn close_to_others() {
+    // Only an unknown kernel refuses; the program works then as it did before this was called.
+    let _ = nix::sys::prctl::set_dumpable(false);
+}
+
 pub use environment::child_environment;
 pub use launch::{Launch, LaunchError, News, Running, launch, use_keeper_program};
 pub use record::Record;

@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -47,8 +48,9 @@ fn allowed(command: &str, cwd: &Path) -> bool {
 
 /// Runs a line; every command that ran, as its words.
 fn ran(dir: &Path, command: &str) -> Vec<Vec<String>> {
-    let record = dir.join("record");
-    let _ = fs::remove_file(&record);
+    // One for each line: what a line left in the background may write later, and not into the next one's.
+    static LINE: AtomicUsize = AtomicUsize::new(0);
+    let record = dir.join(format!("record-{}", LINE.fetch_add(1, Ordering::Relaxed)));
     let done = Command::new("/bin/bash")
         .args(["-c", command])
         .current_dir(dir.join("cwd"))

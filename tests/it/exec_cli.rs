@@ -1,6 +1,8 @@
 //! `windlass exec` from outside: bad input to it, and the rehearsal's script through the real engine.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 
 use assert_cmd::Command;
@@ -131,4 +133,37 @@ fn the_rehearsal_runs_through_the_real_engine() {
     assert!(ran.out.contains("2 passed, 3 failed") && ran.out.contains("5 passed, 0 failed"));
     assert!(fs::read_to_string(project.join("wordcount")).unwrap().contains("wc -w"));
     assert_eq!(events.last().unwrap()["type"], "session.ended");
+}
+
+#[test]
+fn another_process_of_the_same_person_cannot_read_the_programs_environment() {
+    let home = Home::new();
+    // The directory is open to the other user that root runs the program as.
+    fs::set_permissions(home.tmp.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = home.path("windlass");
+    fs::copy(env!("CARGO_BIN_EXE_windlass"), &program).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command
+        .args(["exec", "--model", &home.script()])
+        .env_clear()
+        .env("HOME", home.tmp.path())
+        .env("ANTHROPIC_API_KEY", "sk-ant-0123456789")
+        .current_dir(home.path("work"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let root = nix::unistd::geteuid().is_root();
+    if root {
+        command.uid(65534).gid(65534);
+    }
+    let mut child = command.spawn().unwrap();
+    let files = PathBuf::from(format!("/proc/{}/environ", child.id()));
+    // What nobody but root may look into belongs to root there.
+    let closed = (0..2000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        fs::metadata(&files).is_ok_and(|meta| meta.uid() == 0)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(closed, "the environment of the program is open to its user's other processes");
 }

@@ -64,12 +64,65 @@ impl Rules {
 
 /// Words that a command may follow: the shell's own, and programs that run what follows them.
 const WRAPPERS: [&str; 59] = [
-    "!", "{", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc", "trap", "command",
-    "builtin", "exec", "eval", "sudo", "doas", "su", "runuser", "pkexec", "env", "xargs", "nohup", "nice",
-    "ionice", "chrt", "taskset", "numactl", "timeout", "setsid", "setpriv", "stdbuf", "unbuffer", "script",
-    "watch", "find", "parallel", "flock", "chroot", "unshare", "nsenter", "bwrap", "firejail", "proot",
-    "fakeroot", "systemd-run", "busybox", "toybox", "strace", "ltrace", "gdb", "perf", "valgrind", "rlwrap",
-    "xvfb-run", "dbus-run-session", "entr", "fd",
+    "!",
+    "{",
+    "if",
+    "then",
+    "elif",
+    "else",
+    "while",
+    "until",
+    "do",
+    "time",
+    "coproc",
+    "trap",
+    "command",
+    "builtin",
+    "exec",
+    "eval",
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "pkexec",
+    "env",
+    "xargs",
+    "nohup",
+    "nice",
+    "ionice",
+    "chrt",
+    "taskset",
+    "numactl",
+    "timeout",
+    "setsid",
+    "setpriv",
+    "stdbuf",
+    "unbuffer",
+    "script",
+    "watch",
+    "find",
+    "parallel",
+    "flock",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "bwrap",
+    "firejail",
+    "proot",
+    "fakeroot",
+    "systemd-run",
+    "busybox",
+    "toybox",
+    "strace",
+    "ltrace",
+    "gdb",
+    "perf",
+    "valgrind",
+    "rlwrap",
+    "xvfb-run",
+    "dbus-run-session",
+    "entr",
+    "fd",
 ];
 /// Tools that show files: what is denied to one is denied to all.
 const READERS: [&str; 3] = ["read", "grep", "glob"];
@@ -168,7 +221,8 @@ impl Rule {
         let plain = |piece: &std::ffi::OsStr| !piece.as_bytes().iter().any(|byte| b"*?".contains(byte));
         let fixed: PathBuf = whole.components().take_while(|piece| plain(piece.as_os_str())).collect();
         let rest: PathBuf = whole.components().skip(fixed.components().count()).collect();
-        rule.real = resolve(&fixed).map(|real| if rest.as_os_str().is_empty() { real } else { real.join(rest) });
+        rule.real =
+            resolve(&fixed).map(|real| if rest.as_os_str().is_empty() { real } else { real.join(rest) });
         rule
     }
 
@@ -286,7 +340,8 @@ fn is_made(text: &str) -> bool {
     if matches!(text, "[" | "[[" | "{" | "}" | "{}") {
         return false;
     }
-    let known = ["~/", "$HOME/", "${HOME}/", "$PWD/", "${PWD}/"].iter().find_map(|start| text.strip_prefix(start));
+    let known =
+        ["~/", "$HOME/", "${HOME}/", "$PWD/", "${PWD}/"].iter().find_map(|start| text.strip_prefix(start));
     let text = known.unwrap_or(text);
     text.is_empty() || text.contains(['$', '*', '?', '[', '{', '`'])
 }

@@ -12,7 +12,13 @@ fn rules(allow: &[&str], ask: &[&str], deny: &[&str]) -> Rules {
 }
 
 fn place() -> Place<'static> {
-    Place { cwd: Path::new("/home/u/proj"), scratch: &[], guarded: &[], closed: &[], home: Some(Path::new("/home/u")) }
+    Place {
+        cwd: Path::new("/home/u/proj"),
+        scratch: &[],
+        guarded: &[],
+        closed: &[],
+        home: Some(Path::new("/home/u")),
+    }
 }
 
 fn run(mode: Mode, command: &str, rules: &Rules) -> Verdict {
@@ -456,7 +462,11 @@ fn a_file_denied_by_a_link_is_denied_by_its_own_name() {
     let rules = rules(&[], &["read(asked/*.txt)"], &["read(link)", "edit(~/dir/**)"]);
     let place = place();
     let resolve = |path: &Path| {
-        let leads = [("/home/u/proj/link", "/data/real"), ("/home/u/dir", "/data/dir"), ("/home/u/proj/asked", "/data/a")];
+        let leads = [
+            ("/home/u/proj/link", "/data/real"),
+            ("/home/u/dir", "/data/dir"),
+            ("/home/u/proj/asked", "/data/a"),
+        ];
         leads.iter().find(|(from, _)| Path::new(from) == path).map(|(_, to)| PathBuf::from(to))
     };
     let rules = rules.with_links(&place, &resolve);
