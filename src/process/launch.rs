@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
@@ -15,15 +16,22 @@ use base64::engine::general_purpose::STANDARD;
 use thiserror::Error;
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 
 use crate::base::Millis;
 use crate::law::job::{By, End, JobLimits};
 use crate::law::output::{Bounded, Kept, Truncation};
 use crate::process::keeper::KEEPER_ARGUMENT;
 use crate::process::record::{
-    END_FILE, KEEPER_FILE, KeeperRecord, OUTPUT_FILE, ProcessId, RECORD_VERSION, Record, make_dir, read,
+    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, OUTPUT_FILE, ProcessId, RECORD_VERSION, Record, make_dir,
+    read,
 };
+use crate::process::tree;
 use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, WIRE_VERSION, line};
+
+/// The variable that a command's processes carry: its own directory. By it they are found when their keeper
+/// is gone.
+pub const MARK: &str = "WINDLASS_COMMAND";
 
 /// Bytes of the spool that are read at once.
 const PIECE: usize = 256 * 1024;
@@ -119,7 +127,11 @@ pub struct Running {
     truncation: Truncation,
     ended: bool,
     gone: bool,
-    _keeper: Child,
+    /// Processes outlived the command, and nobody knows yet what became of them.
+    left: bool,
+    /// The end of a command whose keeper was lost, being found out.
+    lost: Option<JoinHandle<(Record, Kept)>>,
+    keeper: Child,
 }
 
 enum Program {
@@ -174,7 +186,9 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
         truncation: launch.truncation,
         ended: false,
         gone: false,
-        _keeper: keeper,
+        left: false,
+        lost: None,
+        keeper,
     };
     let gone = || LaunchError::KeeperGone { dir: launch.dir.display().to_string() };
     running.send(&ToKeeper::Launch(Box::new(launch_line(&launch)))).await.map_err(|_| gone())?;
@@ -209,6 +223,8 @@ fn launch_line(launch: &Launch) -> LaunchLine {
             .environment
             .iter()
             .map(|(name, value)| (name.clone().into(), value.clone().into()))
+            // the last one holds: one that came from a command around us is not ours
+            .chain([(OsString::from(MARK).into(), launch.dir.clone().into_os_string().into())])
             .collect(),
         cwd: launch.cwd.clone().into_os_string().into(),
         dir: launch.dir.clone().into_os_string().into(),
@@ -237,14 +253,15 @@ impl Running {
                 }
                 Some(FromKeeper::Ended { record, head, tail, lines_kept }) => {
                     self.ended = true;
+                    self.left = !record.left.is_empty();
                     let kept = self.kept(&record, &head, &tail, lines_kept);
                     return Some(News::Ended { record, kept });
                 }
                 Some(FromKeeper::Started { .. } | FromKeeper::Failed { .. }) => {}
                 None if self.ended => return None,
                 None => {
+                    let (record, kept) = self.lose().await;
                     self.ended = true;
-                    let (record, kept) = found(&self.dir, &self.process, self.truncation);
                     return Some(News::Ended { record: Box::new(record), kept });
                 }
             }
@@ -271,7 +288,40 @@ impl Running {
                 Err(_) => self.gone = true,
             }
         }
+        if self.gone && self.left && !self.dir.join(LEFT_FILE).exists() {
+            // it says nothing more, but it may be about to end them
+            if self.keeper_lives() {
+                return false;
+            }
+            tree::end_marked(&marked_by(&self.dir));
+        }
+        self.left &= !self.gone;
         self.gone
+    }
+
+    fn keeper_lives(&self) -> bool {
+        // not reaped, so the number is its own
+        self.keeper.id().is_some_and(|pid| tree::seen(pid as i32).is_some_and(|seen| !seen.ended()))
+    }
+
+    /// The keeper is gone before it told the end: what it watched is ended here. Cancel safe.
+    async fn lose(&mut self) -> (Record, Kept) {
+        let (dir, process, truncation) = (self.dir.clone(), self.process.clone(), self.truncation);
+        let finding = self.lost.get_or_insert_with(|| {
+            tokio::task::spawn_blocking(move || {
+                let living = tree::end_marked(&marked_by(&dir));
+                let (mut record, kept) = found(&dir, &process, truncation);
+                match record.end {
+                    End::Lost => record.survivors = living,
+                    End::Exited { .. } | End::Signalled { .. } | End::Killed { .. } => record.left = living,
+                }
+                (record, kept)
+            })
+        });
+        match finding.await {
+            Ok(end) => end,
+            Err(_) => found(&self.dir, &self.process, self.truncation),
+        }
     }
 
     async fn send(&self, what: &ToKeeper) -> io::Result<()> {
@@ -333,6 +383,18 @@ impl Running {
             lines: record.lines,
         }
     }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // what a keeper still watches it ends itself, as soon as we are gone
+        self.over();
+    }
+}
+
+/// The entry of the environment that the processes of a command carry.
+fn marked_by(dir: &Path) -> Vec<u8> {
+    [MARK.as_bytes(), b"=", dir.as_os_str().as_bytes()].concat()
 }
 
 /// The spool's content, bounded: read in pieces, for it may be far larger than its bound.

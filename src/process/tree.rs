@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -15,6 +16,10 @@ use crate::process::record::{Named, ProcessId};
 
 /// Most characters of a command line that is named.
 const COMMAND_CHARS_MAX: usize = 120;
+
+/// How long a tree without a keeper may take to end, and how long to wait between two looks at it.
+const SWEEP_MAX: Duration = Duration::from_secs(1);
+const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 
 /// A process as `/proc` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +82,51 @@ pub fn below(root: i32) -> Vec<Seen> {
     }
     found.retain(|seen| !seen.ended());
     found
+}
+
+/// Every process whose environment holds this entry (`NAME=value`), and all below them; those that have ended
+/// left out.
+fn marked(entry: &[u8]) -> Vec<Seen> {
+    let mut all = Vec::new();
+    for found in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = found.file_name().to_str().and_then(|name| name.parse().ok());
+        all.extend(pid.and_then(seen).filter(|seen| !seen.ended()));
+    }
+    let (mut found, mut rest): (Vec<Seen>, Vec<Seen>) = all.into_iter().partition(|seen| {
+        // its start was read before: a later process with the number is not signalled
+        let environment = fs::read(format!("/proc/{}/environ", seen.id.pid)).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|held| held == entry)
+    });
+    let mut at = 0;
+    while at < found.len() {
+        let parent = found[at].id.pid;
+        let (children, others) = rest.into_iter().partition(|seen| seen.parent == parent);
+        let children: Vec<Seen> = children;
+        found.extend(children);
+        rest = others;
+        at += 1;
+    }
+    found
+}
+
+/// Ends what is left of a tree whose keeper is gone: it is known by an entry of its environment then. Those that
+/// live on all the same. Blocking, for at most about a second.
+pub fn end_marked(entry: &[u8]) -> Vec<Named> {
+    let own = std::process::id() as i32;
+    let until = Instant::now() + SWEEP_MAX;
+    loop {
+        let left: Vec<Seen> = marked(entry).into_iter().filter(|seen| seen.id.pid != own).collect();
+        let sent = left.iter().filter(|seen| signal(&seen.id, Signal::KILL) == Sent::Yes).count();
+        // none may be signalled, or there was time enough to die
+        if left.is_empty() || sent == 0 || Instant::now() >= until {
+            return left.iter().filter(|left| is_there(&left.id)).map(|left| named(&left.id)).collect();
+        }
+        std::thread::sleep(SWEEP_PAUSE);
+    }
+}
+
+fn is_there(id: &ProcessId) -> bool {
+    seen(id.pid).is_some_and(|now| now.id == *id && !now.ended())
 }
 
 /// Sends a signal to exactly this process.

@@ -264,7 +264,7 @@ fn remarks(context: &CallContext, input: &Input, record: &Record, limits: JobLim
             lines.push(format!("[{}]", by.words()));
         }
         End::Lost => lines.push(
-            "[lost: the process that watched the command is gone without a record; parts of the command may still run]"
+            "[lost: the process that watched the command was killed, so how it ended is not known; its processes were ended]"
                 .to_owned(),
         ),
     }

@@ -383,9 +383,33 @@ async fn a_keeper_that_is_killed_is_told_as_lost_with_what_was_spooled() {
             .is_none_or(|seen| seen.id != heard.record.process || seen.ended())
     })
     .await;
-    for pid in carrying(&mark) {
-        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-    }
+    assert_eq!(carrying(&mark), Vec::<i32>::new(), "and so does what it started");
+}
+
+#[tokio::test]
+async fn a_command_that_kills_its_keeper_does_not_escape() {
+    let mark = mark();
+    let bench = Bench::new();
+    let script = format!(
+        "(setsid bash -c 'trap \"\" TERM HUP; while :; do sleep {mark}; done' &); \
+         (setsid bash -c 'env -i sleep {mark}; true' &); sleep 0.3; kill -9 $PPID; sleep 300"
+    );
+    let heard = bench.run(&script).await;
+    assert_eq!(heard.record.end, End::Lost);
+    assert_eq!(heard.record.survivors, []);
+    assert_eq!(carrying(&mark), Vec::<i32>::new());
+}
+
+#[tokio::test]
+async fn what_outlived_its_command_ends_even_when_its_keeper_is_killed() {
+    let mark = mark();
+    let bench = Bench::new();
+    let mut running = bench.start(&format!("setsid sleep {mark} & sleep 0.3")).await;
+    assert_eq!(end_of(&mut running).await.record.left.len(), 1);
+    let keeper: KeeperRecord = record::read(&bench.record_dir(), "keeper.json").unwrap().unwrap();
+    kill(Pid::from_raw(keeper.keeper.pid), Signal::SIGKILL).unwrap();
+    until("the keeper's end is seen", || running.over()).await;
+    assert_eq!(carrying(&mark), Vec::<i32>::new());
 }
 
 #[tokio::test]
