@@ -12,7 +12,6 @@ mod calls;
 mod clock;
 mod commit;
 mod compact;
-mod draft;
 pub mod history;
 mod images;
 mod open;

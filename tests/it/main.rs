@@ -4,6 +4,7 @@
 mod access;
 mod again;
 mod bash;
+mod call_bridge;
 mod cli;
 mod commands;
 mod config;
@@ -18,7 +19,6 @@ mod private;
 mod screen;
 mod server;
 mod session;
-mod swapped;
 mod terminal;
 mod tidy;
 mod tools_files;
