@@ -27,8 +27,6 @@ pub struct Settings {
     pub project_rules: Rules,
     /// Bounds of outputs.
     pub output: OutputSetting,
-    /// How long a command may hold up the turn before it goes on as a job.
-    pub tool_blocking_budget_ms: u64,
     /// How long a model's stream may be silent.
     pub idle_timeout_ms: u64,
     /// How often a failed request is tried in all.
@@ -100,7 +98,6 @@ impl Default for Settings {
                 keep: None,
                 spool_max: 1 << 30,
             },
-            tool_blocking_budget_ms: 30_000,
             idle_timeout_ms: 300_000,
             retry_tries: 6,
             compaction: CompactionSetting { auto: true, reserve: 16_384, keep_recent_tokens: 20_000 },

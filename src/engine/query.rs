@@ -83,6 +83,20 @@ impl Owner {
         );
     }
 
+    /// The parts are estimates; their sum is the meter's count, which the provider gave.
+    fn agree(&self, parts: &mut Vec<ContextPart>) {
+        let Some(used) = self.used() else { return };
+        let sum: u64 = parts.iter().map(|part| part.tokens).sum();
+        if used >= sum {
+            let note = "the provider counts so much beyond these estimates".into();
+            parts.push(ContextPart { name: "not itemised".into(), tokens: used - sum, note });
+        } else {
+            for part in parts {
+                part.tokens = part.tokens * used / sum.max(1);
+            }
+        }
+    }
+
     fn context_parts(&self) -> Vec<ContextPart> {
         let mut parts = Vec::new();
         let mut part = |name: &str, bytes: u64, note: String| {
@@ -120,6 +134,7 @@ impl Owner {
         part("messages", user.0, format!("{} of yours", user.1));
         part("answers", answers.0, format!("{}", answers.1));
         part("results", results.0, format!("of {} calls", results.1));
+        self.agree(&mut parts);
         parts
     }
 }

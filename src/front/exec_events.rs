@@ -7,10 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::api::board::{Live, PartKind, Record};
+use crate::api::board::{Live, PartKind, Phase, Record};
 use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
 use crate::api::event::Event;
-use crate::api::message::{Answer, Body, Usage};
+use crate::api::message::{Answer, Body, Finish, Usage};
 
 /// How far the record was read.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Reader {
     number: u64,
     text: usize,
     thinking: usize,
+    /// The try that was told last.
+    tried: u32,
     /// A message of the person stands in the record.
     pub delivered: bool,
     /// The status of the last turn that ended.
@@ -46,7 +48,19 @@ impl Reader {
             self.entry(entry, &mut out);
         }
         self.live(&record.live, &mut out);
+        self.retrying(&record.status.phase, &mut out);
         out
+    }
+
+    /// Each wait between tries is told once.
+    fn retrying(&mut self, phase: &Phase, out: &mut Vec<Value>) {
+        let Phase::Retrying { attempt, why, .. } = phase else {
+            self.tried = 0;
+            return;
+        };
+        if std::mem::replace(&mut self.tried, *attempt) != *attempt {
+            out.push(json!({"type": "notice", "level": "warning", "text": format!("try {attempt} follows: {why}")}));
+        }
     }
 
     fn live(&mut self, live: &Live, out: &mut Vec<Value>) {
@@ -104,6 +118,10 @@ impl Reader {
         let rest = text.get(self.text..).unwrap_or_default();
         delta("text.delta", rest, &mut self.text, out);
         out.push(json!({"type": "message", "role": "assistant", "text": answer.text()}));
+        if let Finish::Truncated(why) = &answer.finish {
+            let text = format!("the answer was cut off ({why}); it is asked for again");
+            out.push(json!({"type": "notice", "level": "warning", "text": text}));
+        }
         (self.text, self.thinking) = (0, 0);
     }
 }

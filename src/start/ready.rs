@@ -66,7 +66,7 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         .or_else(|| models.first_usable());
     let options = Options {
         dirs: dirs.clone(),
-        cwd: Some(start.cwd.clone().map_or_else(std::env::current_dir, Ok).unwrap_or_default()),
+        cwd: Some(here(start)),
         which,
         model,
         fallback,
@@ -84,6 +84,12 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         notices,
     };
     Ok(Ready { options, models, secrets, first_run })
+}
+
+/// The directory that is meant, in full; empty where the current one is gone.
+fn here(start: &Start) -> PathBuf {
+    let current = std::env::current_dir().unwrap_or_default();
+    start.cwd.as_ref().map_or_else(|| current.clone(), |dir| current.join(dir))
 }
 
 fn which(dirs: &Dirs, start: &Start) -> Result<Which, Misuse> {

@@ -26,6 +26,10 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let strips = (words(model).len() + usize::from(strip(model, area, now).is_some())) as u16;
     let places = layout(area, rows, strips, !model.live.hidden);
     chrome::title(model, places.title, buf, &theme);
+    // what is covered takes no key, in this frame too
+    if !model.overlays.is_empty() {
+        model.approve.covered();
+    }
     let answering = model.approval_takes_keys(now);
     frames(model, &places, buf, &theme, answering);
     model.conversation_area = beside_approval(model, &places, area, &theme);
