@@ -124,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(500))]
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn waits_grow_are_bounded_and_honour_the_server(
             tried in 1u32..12, jitter in 0u16..=1000, status in 400u16..600, asked in proptest::option::of(0u64..4_000_000)

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(500))]
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn what_stays_verbatim_fits_and_is_as_much_as_fits(
             entries in proptest::collection::vec((0u64..2000, any::<bool>()), 0..60), keep in 0u64..20000) {

@@ -209,7 +209,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn strings_come_back(text in any::<String>(), more in any::<String>()) {
             let back: String = serde_json::from_str(&quoted(&text)).unwrap();

@@ -211,7 +211,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn any_events_survive_any_cut(
             events in events(), ends in proptest::collection::vec(0usize..3, 1..9), bom in any::<bool>(),

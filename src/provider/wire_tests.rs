@@ -204,7 +204,7 @@ fn message() -> impl Strategy<Value = Message> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_conversation_makes_a_request_that_servers_accept(
         messages in proptest::collection::vec(message(), 0..9), volatile in "(|v)"

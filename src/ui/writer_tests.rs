@@ -84,7 +84,7 @@ fn apply(buffer: &mut Buffer, strokes: &[Stroke]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_terminal_shows_what_was_drawn(

@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -47,12 +46,14 @@ fn allowed(command: &str, cwd: &Path) -> bool {
 }
 
 /// Runs a line; every command that ran, as its words.
+///
+/// What the line leaves running in the background holds descriptor 9, and so the pipe: its end is waited
+/// for, or its record would be lost or be taken for the next line's.
 fn ran(dir: &Path, command: &str) -> Vec<Vec<String>> {
-    // One for each line: what a line left in the background may write later, and not into the next one's.
-    static LINE: AtomicUsize = AtomicUsize::new(0);
-    let record = dir.join(format!("record-{}", LINE.fetch_add(1, Ordering::Relaxed)));
-    let done = Command::new("/bin/bash")
-        .args(["-c", command])
+    let record = dir.join("record");
+    let _ = fs::remove_file(&record);
+    let done = Command::new("/bin/sh")
+        .args(["-c", "exec 9>&1; exec /bin/bash -c \"$0\"", command])
         .current_dir(dir.join("cwd"))
         .env_clear()
         .env("PATH", dir.join("bin"))

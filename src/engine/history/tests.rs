@@ -206,7 +206,7 @@ fn valid(messages: &[Message]) -> Result<(), String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_call_gets_a_result(acts in proptest::collection::vec(act(), 0..30)) {

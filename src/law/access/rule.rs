@@ -415,7 +415,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn a_pattern_fits_what_its_definition_says(pattern in "[ab*?]{0,8}", text in "[ab]{0,10}") {
             let (pattern, text) = (pattern.as_bytes(), text.as_bytes());

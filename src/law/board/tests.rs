@@ -35,7 +35,7 @@ fn held(picture: &Picture) -> Vec<(CallId, Progress)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn board_snapshot_then_changes(acts in proptest::collection::vec(act(), 0..300)) {

@@ -177,7 +177,7 @@ fn every_short_sequence_of_events_keeps_the_laws_of_a_call() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn call_journals_two(events in proptest::collection::vec(event(), 0..40)) {

@@ -62,7 +62,7 @@ fn settles(effects: &[(Millis, JobEvent, JobEffect)]) -> Vec<&End> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn job_ends_once(history in history()) {

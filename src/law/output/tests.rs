@@ -87,7 +87,7 @@ fn check(bytes: &[u8], limits: OutputLimits, kept: &Kept) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn output_bounded(bytes in output(), cap in 0u64..40, lines in 0u64..8, keep in keep()) {

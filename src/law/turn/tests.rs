@@ -112,7 +112,7 @@ impl Shell {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn every_message_is_delivered_waiting_or_given_back(choices in proptest::collection::vec(any::<u8>(), 0..120)) {
         let mut shell = Shell::default();

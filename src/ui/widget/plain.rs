@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn pieces_are_the_text(text in prop_oneof!["(\\PC|\n){0,40}", "(a{1,3}\n){0,300}"], n in 1usize..2000) {
             let text = if text.len() < 60 { text.repeat(n) } else { text };

@@ -63,8 +63,10 @@ impl Scroll {
         let next = if rows < 0 { up(layout, top, steps).0 } else { down(layout, top, steps).0 };
         self.to(layout, height, next);
     }
-    /// Puts a row at the top. At or past the end: follows.
+    /// Puts a row at the top, or the next that there is. At or past the end: follows.
     pub fn to(&mut self, layout: &mut impl Layout, height: usize, next: Spot) {
+        // what has no rows may stand before the last full view, and is as good as its first row
+        let next = if next.item < layout.items() { settle(layout, next) } else { next };
         *self =
             if next >= end_top(layout, height) { Scroll::Follow } else { Scroll::At(place(layout, next)) };
     }
@@ -239,7 +241,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn scrolling_is_arithmetic_on_the_rows(
             items in prop::collection::vec(prop::collection::vec(0u32..9, 0..4), 0..8),
@@ -255,6 +257,17 @@ mod tests {
                 prop_assert_eq!(scroll.top(&mut fake, height), rows.get(top).copied().unwrap_or_default());
                 prop_assert_eq!(scroll == Scroll::Follow, top == last);
             }
+        }
+        #[test]
+        fn going_to_the_top_follows_when_all_is_in_view(
+            items in prop::collection::vec(prop::collection::vec(0u32..3, 0..3), 1..6), height in 1usize..9
+        ) {
+            let mut fake = Fake { items, width: 1 };
+            let rows = all(&mut fake);
+            let mut scroll = Scroll::Follow;
+            scroll.to(&mut fake, height, Spot::default());
+            prop_assert_eq!(scroll == Scroll::Follow, rows.len() <= height);
+            prop_assert_eq!(scroll.top(&mut fake, height), rows.first().copied().unwrap_or_default());
         }
         #[test]
         fn scrolled_up_stays_while_the_end_grows_and_the_width_changes(

@@ -250,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn cutting_never_splits_a_cluster(text in "(\\PC|👩\u{200d}👧|🇩🇪|e\u{301}|日){0,24}", columns in 0usize..30) {
             let (head, used) = fit(&text, columns);

@@ -243,7 +243,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn every_row_fits_and_nothing_is_lost(
             text in "([a-z]{1,12}|日本|👩\u{200d}👧|e\u{301}| ){0,40}", columns in 2usize..40, cut in any::<bool>()

@@ -82,7 +82,12 @@ fn apply(screen: &mut Screen, step: Step, number: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        max_shrink_iters: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn the_screen_equals_a_clean_redraw(steps in proptest::collection::vec(step(), 1..40)) {

@@ -229,7 +229,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn every_part_stands_inside_and_the_preview_and_the_answers_come_first(
             height in 0u16..40, preview in 1usize..50, answers in 1usize..6, why in 0usize..4

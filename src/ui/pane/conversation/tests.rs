@@ -573,7 +573,7 @@ fn take(fake: &mut Fake, step: &Step, state: &mut State) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_streaming_resizing_and_scrolling_equals_a_fresh_layout(
         steps in prop::collection::vec(step(), 0..60), width in 1u16..60, height in 1u16..24
@@ -603,26 +603,47 @@ proptest! {
     fn scrolling_through_shows_every_row_once(
         steps in prop::collection::vec(step(), 0..40), width in 8u16..50, height in 1u16..9
     ) {
-        let mut fake = Fake::new();
-        fake.begin();
-        let mut state = State::default();
-        for step in &steps {
-            take(&mut fake, step, &mut state);
-        }
-        state.sync(&fake.0);
-        press(&mut state, Msg::Deselect);
-        press(&mut state, Msg::Bottom);
-        if state.items.is_empty() { return Ok(()); }
-        let all = lines(&draw(&mut state, width, 700));
-        draw(&mut state, width, height);
-        press(&mut state, Msg::Top);
-        let mut seen = lines(&draw(&mut state, width, height));
-        for _ in 0..700 {
-            if state.follows() { break; }
-            press(&mut state, Msg::Lines(1));
-            seen.extend(lines(&draw(&mut state, width, height)).pop());
-        }
-        let trim = |mut lines: Vec<String>| { while lines.last().is_some_and(String::is_empty) { lines.pop(); } lines };
-        prop_assert_eq!(trim(seen), trim(all));
+        let (seen, all) = scrolled_through(&steps, width, height);
+        prop_assert_eq!(seen, all);
     }
+}
+
+/// The rows that scrolling from the top to the end shows, and those of a view that holds all.
+fn scrolled_through(steps: &[Step], width: u16, height: u16) -> (Vec<String>, Vec<String>) {
+    let mut fake = Fake::new();
+    fake.begin();
+    let mut state = State::default();
+    for step in steps {
+        take(&mut fake, step, &mut state);
+    }
+    state.sync(&fake.0);
+    press(&mut state, Msg::Deselect);
+    press(&mut state, Msg::Bottom);
+    if state.items.is_empty() {
+        return Default::default();
+    }
+    let mut all = lines(&draw(&mut state, width, 700));
+    draw(&mut state, width, height);
+    press(&mut state, Msg::Top);
+    let mut seen = lines(&draw(&mut state, width, height));
+    for _ in 0..700 {
+        if state.follows() {
+            break;
+        }
+        press(&mut state, Msg::Lines(1));
+        seen.extend(lines(&draw(&mut state, width, height)).pop());
+    }
+    for lines in [&mut seen, &mut all] {
+        while lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+    }
+    (seen, all)
+}
+
+#[test]
+fn a_blank_text_before_what_is_in_view_is_no_row_to_scroll_by() {
+    let steps = [Step::Text(" ".into()), Step::Thinking("*".into())];
+    let (seen, all) = scrolled_through(&steps, 8, 2);
+    assert_eq!(seen, all);
 }

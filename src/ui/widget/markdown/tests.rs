@@ -196,7 +196,7 @@ fn letters(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_chunking_ends_as_the_whole(src in markdown(), cuts in prop::collection::vec(any::<usize>(), 0..30)) {
         let (a, b) = (chunked(&src, &cuts), whole(&src));
@@ -238,7 +238,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn long_texts_end_the_same_too(src in long(), cuts in prop::collection::vec(any::<usize>(), 0..5)) {
         let (a, b) = (chunked(&src, &cuts), whole(&src));
