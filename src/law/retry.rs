@@ -75,7 +75,8 @@ pub fn decide(policy: &Policy, tried: u32, cause: Cause, asked: Option<Millis>, 
     }
 }
 
-/// The wait that a `retry-after` header asks for: seconds (fractions too), or an HTTP date.
+/// The wait that a `retry-after` header asks for: seconds (fractions too), or an HTTP date. None: it says
+/// neither, and our own wait holds. A date that no calendar here reaches is a wait without end.
 pub fn retry_after(header: &str, now: Millis) -> Option<Millis> {
     let header = header.trim();
     if let Ok(seconds) = header.parse::<f64>() {
@@ -84,9 +85,30 @@ pub fn retry_after(header: &str, now: Millis) -> Option<Millis> {
         }
         return Some(Millis((seconds * 1000.0).ceil().min(u64::MAX as f64) as u64));
     }
-    let at: Timestamp = rfc2822::DateTimeParser::new().parse_timestamp(header).ok()?;
+    let parsed: Result<Timestamp, _> = rfc2822::DateTimeParser::new().parse_timestamp(header);
+    let Ok(at) = parsed else {
+        return is_past_the_calendar(header).then_some(Millis(u64::MAX));
+    };
     let at = u64::try_from(at.as_millisecond()).ok()?;
     Some(Millis(at).since(now))
+}
+
+/// Whether a date that was not understood names a year at the calendar's end or past it.
+fn is_past_the_calendar(header: &str) -> bool {
+    let year = |word: &str| word.len() >= 4 && word.parse::<u64>().is_ok_and(|year| year >= 9999);
+    header.ends_with("GMT") && header.split_whitespace().any(year)
+}
+
+/// A wait that a server asked for, in words that a person can use.
+pub fn wait_in_words(wait: Millis) -> String {
+    let minutes = wait.0.div_ceil(60_000);
+    match minutes {
+        0..=1 => "a minute".to_owned(),
+        2..=119 => format!("{minutes} minutes"),
+        120..=2_879 => format!("{} hours", minutes.div_ceil(60)),
+        2_880..=43_200 => format!("{} days", minutes.div_ceil(1_440)),
+        _ => "more than 30 days".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -114,6 +136,23 @@ mod tests {
         for bad in ["", "soon", "-3", "NaN", "inf"] {
             assert_eq!(retry_after(bad, now), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_wait_without_end_is_given_up_and_told_in_words_that_a_person_can_use() {
+        let now = Millis(784_111_770_000);
+        let policy = Policy::default();
+        for far in ["Fri, 31 Dec 9999 23:59:59 GMT", "99999999999999999999", "1e300", "31536000"] {
+            let asked = retry_after(far, now);
+            assert!(asked.is_some(), "{far}");
+            assert_eq!(decide(&policy, 1, Cause::Status(429), asked, 0), Verdict::GiveUp, "{far}");
+            assert_eq!(wait_in_words(asked.unwrap()), "more than 30 days", "{far}");
+        }
+        let words = |minutes: u64| wait_in_words(Millis(minutes * 60_000));
+        assert_eq!(
+            [1, 90, 121, 2_880, 43_200].map(words),
+            ["a minute", "90 minutes", "3 hours", "2 days", "30 days"]
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::{Control, Failure, FailureKind, StreamEvent};
 use crate::api::message::Answer;
 use crate::base::Millis;
-use crate::law::retry::{Cause, Policy, Verdict, decide};
+use crate::law::retry::{Cause, Policy, Verdict, decide, wait_in_words};
 
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,8 +124,8 @@ fn given_up(
     policy: &Policy,
 ) -> Failure {
     if asked.is_some_and(|asked| asked > policy.asked_max) && tried < policy.tries_max {
-        let minutes = asked.unwrap_or_default().0 / 60_000;
-        failure.text.push_str(&format!(" It asks to wait {minutes} minutes: try again then."));
+        let wait = wait_in_words(asked.unwrap_or_default());
+        failure.text.push_str(&format!(" It asks to wait {wait}: try again then."));
     } else if tried > 1 {
         failure.text.push_str(&format!(" Tried {tried} times."));
     }
