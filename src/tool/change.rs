@@ -259,6 +259,9 @@ fn check_unchanged(change: &Change) -> Result<(), String> {
         (Ok(meta), Some(before)) if Stamp::of(&meta) == before.stamp => Ok(()),
         (Err(error), None) if error.kind() == ErrorKind::NotFound => Ok(()),
         (Ok(_), Some(_)) => Err("was changed by someone else meanwhile; read it again".to_owned()),
+        (Ok(meta), None) if meta.is_dir() => Err("is a directory by now: another file of this change lies \
+                                                  in it, or someone made it; give one of them another name"
+            .to_owned()),
         (Ok(_), None) => Err("was made by someone else meanwhile; read it first".to_owned()),
         (Err(error), _) => Err(format!("is no longer as it was: {}", plain(&error))),
     }

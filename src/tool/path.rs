@@ -80,7 +80,19 @@ fn steps(path: &Path) -> impl Iterator<Item = Step> + '_ {
     })
 }
 
-/// How a path is shown: relative where it lies in `cwd`, else whole.
+/// A name with what could deceive a reader made visible: controls (a newline too), and what turns the
+/// text around. `⟨U+202E⟩` stands for such a character.
+pub fn plain_name(name: &str) -> String {
+    let deceives = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}'
+                | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+    };
+    let shown = |c: char| if deceives(c) { format!("⟨U+{:04X}⟩", u32::from(c)) } else { c.to_string() };
+    if name.contains(deceives) { name.chars().map(shown).collect() } else { name.to_owned() }
+}
+
+/// How a path is shown: relative where it lies in `cwd`, else whole; what could deceive is visible.
 pub fn show(cwd: &Path, path: &Path) -> String {
     let inside = path.strip_prefix(cwd).ok().or_else(|| {
         let real = real(cwd).ok()?;
@@ -88,8 +100,8 @@ pub fn show(cwd: &Path, path: &Path) -> String {
     });
     match inside {
         Some(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
-        Some(rest) => rest.display().to_string(),
-        None => path.display().to_string(),
+        Some(rest) => plain_name(&rest.display().to_string()),
+        None => plain_name(&path.display().to_string()),
     }
 }
 
@@ -256,6 +268,13 @@ mod tests {
             missing(&cwd, &cwd.join("no/where")),
             "no/where does not exist, nor does its directory no; use glob to find it"
         );
+    }
+
+    #[test]
+    fn a_name_that_turns_the_text_around_is_shown_with_what_it_holds() {
+        assert_eq!(show(Path::new("/p"), Path::new("/p/a\u{202e}fdp.x\n")), "a⟨U+202E⟩fdp.x⟨U+000A⟩");
+        assert_eq!(show(Path::new("/p"), Path::new("/q/\u{1b}[2J")), "/q/⟨U+001B⟩[2J");
+        assert_eq!(show(Path::new("/p"), Path::new("/p/日本 👩\u{200d}👧 é")), "日本 👩\u{200d}👧 é");
     }
 
     #[test]

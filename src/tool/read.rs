@@ -148,7 +148,7 @@ fn directory(dir: &Path, name: &str) -> String {
                 .filter_map(Result::ok)
                 .map(|entry| {
                     let slash = if entry.path().is_dir() { "/" } else { "" };
-                    format!("{}{slash}", entry.file_name().display())
+                    format!("{}{slash}", path::plain_name(&entry.file_name().display().to_string()))
                 })
                 .collect()
         })

@@ -122,6 +122,20 @@ fn a_patch_that_fails_anywhere_changes_nothing() {
 
 /// The plan is right, but the disk says no half-way: what was done is put back, times aside.
 #[test]
+fn a_patch_that_needs_a_name_as_file_and_as_directory_says_so() {
+    for body in ["*** Add File: z/1\n+a\n*** Add File: z\n+b", "*** Add File: z\n+b\n*** Add File: z/1\n+a"] {
+        let place = Place::new();
+        let error = place.error("apply_patch", json!({"patch": wrap(body)}));
+        assert_eq!(
+            error,
+            "z is a directory by now: another file of this change lies in it, or someone made it; give one of them \
+             another name; nothing was changed"
+        );
+        assert_eq!(files(&place), []);
+    }
+}
+
+#[test]
 fn a_patch_that_fails_while_it_is_written_is_put_back() {
     let place = Place::new();
     place.file("a", "1\n");
