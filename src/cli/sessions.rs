@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::api::event::SessionInfo;
+use crate::base::chain;
 use crate::cli::out::print;
 use crate::store::{self, Dirs, codec::stamp};
 
@@ -19,8 +20,14 @@ pub fn run(dirs: &Dirs, cwd: Option<&Path>, json: bool) -> u8 {
         }
     };
     let sessions = store::list(dirs, cwd.as_deref());
+    let closed = store::list::closed(dirs);
+    for error in &closed {
+        eprintln!("windlass: a session is left out: {}", chain(error));
+    }
     let text: String = if json {
         sessions.iter().map(json_line).collect()
+    } else if sessions.is_empty() && !closed.is_empty() {
+        return 0;
     } else if sessions.is_empty() {
         eprintln!("no sessions yet; `windlass` begins one");
         return 0;

@@ -92,6 +92,12 @@ fn found(dirs: &Dirs) -> Vec<Found> {
     found
 }
 
+/// Why sessions are left out of [`list`]: their journals may not be opened as they stand (not private, or
+/// not ours).
+pub fn closed(dirs: &Dirs) -> Vec<Error> {
+    found(dirs).into_iter().filter_map(|found| private::open(&found.dir.join(JOURNAL)).err()).collect()
+}
+
 fn info(found: Found, wanted: &dyn Fn(&Header) -> bool) -> Option<SessionInfo> {
     let file = private::open(&found.dir.join(JOURNAL)).ok()?;
     let mut input = BufReader::with_capacity(8 * 1024, file.take(2 * RECORD_MAX as u64));

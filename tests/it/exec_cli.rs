@@ -167,3 +167,26 @@ fn another_process_of_the_same_person_cannot_read_the_programs_environment() {
     child.wait().unwrap();
     assert!(closed, "the environment of the program is open to its user's other processes");
 }
+
+#[test]
+fn a_session_whose_journal_others_can_read_is_not_opened_and_not_hidden_in_silence() {
+    let home = Home::new();
+    let script = home.script();
+    assert_eq!(home.run(&["exec", "--model", &script, "hello"], "").code, Some(0));
+    let dir = fs::read_dir(home.path("state/windlass/sessions")).unwrap().next().unwrap().unwrap().path();
+    let id = dir.file_name().unwrap().to_str().unwrap();
+    let journal = dir.join("journal.jsonl");
+    fs::set_permissions(&journal, fs::Permissions::from_mode(0o644)).unwrap();
+    let before = fs::read(&journal).unwrap();
+    for line in [
+        &["exec", "--model", &script, "--session", id, "hello"][..],
+        &["export", id, "--jsonl"],
+        &["sessions"],
+    ] {
+        let ran = home.run(line, "");
+        assert!(ran.err.contains("is open to others (mode 0644)"), "{line:?}: {}", ran.err);
+        assert!(ran.err.contains("run `chmod 600 "), "{line:?}: {}", ran.err);
+        assert_eq!(ran.out, "", "{line:?}");
+    }
+    assert_eq!(fs::read(&journal).unwrap(), before);
+}
