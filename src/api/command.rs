@@ -65,6 +65,8 @@ pub enum Command {
         /// The question.
         query: Query,
     },
+    /// What stands in the composer now: it is kept for the next open.
+    Draft(String),
     /// Settle everything, release the lease and end the owner loop.
     Close,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::entry::Level;
+use crate::api::entry::{EntryBody, Level, Notice};
 use crate::api::message::{Answer, Ask, Body, Message, ToolSpec};
 use crate::law::turn::{AnswerEnd, Event, Phase};
 use crate::law::window;
@@ -24,7 +24,7 @@ impl Owner {
         if self.turn.phase() != Phase::Asking {
             return Some(Event::AnswerEnded(AnswerEnd::Cancelled));
         }
-        if !self.flush() {
+        if !self.writable() {
             self.fail_why = Some("the journal could not be written".into());
             return Some(Event::AnswerEnded(AnswerEnd::Failed { overflow: false }));
         }
@@ -40,6 +40,14 @@ impl Owner {
         let ask = self.request(&model.name, messages, specs(&self.tools));
         self.start_stream(Purpose::Talk, ask, &model);
         None
+    }
+
+    /// Whether the journal takes what comes; after it did not, a word in it is the trial.
+    fn writable(&mut self) -> bool {
+        let trial = || {
+            EntryBody::Notice(Notice { level: Level::Info, text: "The journal can be written again.".into() })
+        };
+        self.flush() && (!self.disk_failed || self.try_commit(trial()).is_some())
     }
 
     /// The conversation as a provider is told it, images loaded.

@@ -3,7 +3,7 @@
 //! What a call's records are is the law's (`law::call`); this carries its effects out.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::base::CallId;
 use crate::law::board::Progress;
 use crate::law::call::{self, Call, Effect, Ending, Piece, Settle};
 use crate::law::turn;
-use crate::tool::{CallContext, Report, Tool, ToolEnd, table};
+use crate::tool::{CallContext, Report, Tool, ToolEnd, path, table};
 
 use super::owner::{Owner, Word};
 use super::report::Reporter;
@@ -139,6 +139,7 @@ impl Owner {
                 }
             }
         }
+        self.give_up_on_disk(call);
     }
 
     fn commit_start(&mut self, call: &CallId) -> call::Event<ToolEnd, Usage> {
@@ -177,11 +178,12 @@ impl Owner {
             let text = format!("There is no tool {}. The tools are: {}.", run.start.tool, names.join(", "));
             return self.end_call(call, ToolEnd::text(CallStatus::Error, text));
         };
-        let (cwd, input, id, lost) = (self.cwd.clone(), run.start.input.clone(), call.clone(), call.clone());
+        let (cwd, real) = (self.cwd.clone(), self.cwd_real.clone());
+        let (input, id, lost) = (run.start.input.clone(), call.clone(), call.clone());
         spawn::blocking(
             self.words.clone(),
             move || {
-                let wish = if cwd.is_dir() { tool.wish(&cwd, &input) } else { Err(gone(&cwd)) };
+                let wish = in_place(&cwd, &real).and_then(|()| tool.wish(&cwd, &input));
                 Word::Wished(id, wish)
             },
             move || Word::CallLost(lost),
@@ -217,6 +219,7 @@ impl Owner {
         let context = CallContext {
             call: call.clone(),
             cwd: self.cwd.clone(),
+            allowed: run.wish.as_ref().map(|wish| wish.paths.clone()).unwrap_or_default(),
             call_dir,
             blobs: Arc::new(self.store.blobs()),
             cancel: run.cancel.clone(),
@@ -227,9 +230,15 @@ impl Owner {
             sight,
         };
         let (input, id, lost) = (run.start.input.clone(), call.clone(), call.clone());
-        let words = self.words.clone();
+        let (words, real) = (self.words.clone(), self.cwd_real.clone());
         run.task = Some(spawn::telling(words.clone(), async move {
-            let running = spawn::guarded(async move { tool.run(&context, &input).await });
+            let running = spawn::guarded(async move {
+                // looked at again: an answer may have been long in coming
+                match in_place(&context.cwd, &real) {
+                    Ok(()) => tool.run(&context, &input).await,
+                    Err(why) => ToolEnd::text(CallStatus::Error, why),
+                }
+            });
             match running.await {
                 Some(end) => Word::CallEnded(id, end),
                 None => Word::CallLost(lost),
@@ -378,8 +387,21 @@ impl Owner {
         }
     }
 
-    /// Lets go of calls whose settle cannot be written, at the program's end: the next open settles them.
+    /// A settle that cannot be written is tried again for a while, but nothing waits for it while the
+    /// person wants an end.
+    fn give_up_on_disk(&mut self, call: &CallId) {
+        if !self.calls.get(call).is_some_and(|r| matches!(r.law, Call::Unsettled(_))) {
+            return;
+        }
+        self.unsettled_since.get_or_insert_with(tokio::time::Instant::now);
+        if self.closing.is_some() || matches!(self.turn.phase(), turn::Phase::Stopping { .. }) {
+            self.leave(call);
+        }
+    }
+
+    /// Lets go of calls whose settle cannot be written: the next open settles them.
     pub(super) fn abandon_calls(&mut self) {
+        self.unsettled_since = None;
         for call in self.calls.ids() {
             if self.calls.get(&call).is_some_and(|r| matches!(r.law, Call::Unsettled(_))) {
                 self.leave(&call);
@@ -388,13 +410,19 @@ impl Owner {
     }
 }
 
-/// What a call is told whose directory went away while the session runs.
-fn gone(cwd: &std::path::Path) -> String {
-    format!(
-        "The session's directory {} is gone: nothing can be read, changed or run in it. Stop, and tell the \
+/// Whether the session's directory is where it was; what a call is told when it went away or leads elsewhere.
+fn in_place(cwd: &Path, real: &Path) -> Result<(), String> {
+    let what = match path::real(cwd) {
+        Ok(_) if !cwd.is_dir() => "is gone".to_owned(),
+        Ok(now) if now == real => return Ok(()),
+        Ok(now) => format!("leads to {} now, another place than when the session began", now.display()),
+        Err(why) => format!("cannot be found ({why})"),
+    };
+    Err(format!(
+        "The session's directory {} {what}: nothing can be read, changed or run in it. Stop, and tell the \
          person; when it is there again, this works again.",
         cwd.display()
-    )
+    ))
 }
 
 /// The settle record of a call.

@@ -12,6 +12,7 @@ mod calls;
 mod clock;
 mod commit;
 mod compact;
+mod draft;
 pub mod history;
 mod images;
 mod open;

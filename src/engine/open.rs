@@ -166,6 +166,7 @@ impl Ends {
         for text in reports.into_iter().chain(notices) {
             owner.say(Level::Warning, text);
         }
+        owner.return_draft();
         if owner.read_only.is_none() {
             owner.recover(unsettled);
         }
@@ -184,6 +185,7 @@ fn owner(
     words: mpsc::Sender<super::owner::Word>,
 ) -> Owner {
     Owner {
+        cwd_real: crate::tool::path::real(&found.cwd).unwrap_or_else(|_| found.cwd.clone()),
         cwd: found.cwd,
         shared,
         events,
@@ -199,6 +201,10 @@ fn owner(
         turn_began: None,
         messages: std::collections::BTreeMap::new(),
         next_message: 0,
+        draft: String::new(),
+        left_over: Vec::new(),
+        draft_kept: String::new(),
+        unsettled_since: None,
         stream: None,
         control: crate::provider::Control::default(),
         retrying: None,

@@ -113,6 +113,8 @@ pub struct Options {
     pub environment: Vec<(OsString, OsString)>,
     /// Custom commands.
     pub commands: Vec<CustomCommand>,
+    /// Whether drafts are kept and given back: there is a composer.
+    pub drafts: bool,
     /// The rehearsal.
     pub rehearsal: bool,
     /// The numbers.

@@ -30,6 +30,8 @@ use super::stream::Stream;
 pub(super) const WORDS_MAX: usize = 256;
 /// How long a journal that could not be written rests before the next try.
 const REST: Duration = Duration::from_secs(2);
+/// How long a call's settle is tried again before the turn fails without it.
+const SETTLE_MAX: Duration = Duration::from_secs(10);
 /// How long a session may take to close; then what did not end is left to the next open.
 const CLOSE_MAX: Duration = Duration::from_secs(8);
 
@@ -76,6 +78,8 @@ pub(super) struct Meter {
 pub struct Owner {
     pub(super) options: Arc<Options>,
     pub(super) cwd: std::path::PathBuf,
+    /// Where that led when the session was opened, every link resolved.
+    pub(super) cwd_real: std::path::PathBuf,
     pub(super) shared: Shared,
     pub(super) events: mpsc::Sender<Event>,
     pub(super) unsent: VecDeque<Event>,
@@ -90,6 +94,14 @@ pub struct Owner {
     pub(super) turn_began: Option<Millis>,
     pub(super) messages: BTreeMap<u64, Outgoing>,
     pub(super) next_message: u64,
+    /// What stands in the composer, as it was told last.
+    pub(super) draft: String,
+    /// What was given back while the session closes: nobody is there to take it.
+    pub(super) left_over: Vec<String>,
+    /// What the draft's file holds.
+    pub(super) draft_kept: String,
+    /// Since when a settle could not be written.
+    pub(super) unsettled_since: Option<Instant>,
     pub(super) stream: Option<Stream>,
     pub(super) control: Control,
     pub(super) retrying: Option<Shown>,
@@ -137,6 +149,7 @@ impl Owner {
             }
         }
         self.flush();
+        self.keep_draft();
         // Closed, and its lease given back, before the word goes out.
         drop(self.store);
         // A front end that is gone needs no word.
@@ -170,6 +183,9 @@ impl Owner {
         if self.disk_failed && self.flush() {
             self.settle_again();
         }
+        if self.unsettled_since.is_some_and(|since| since + SETTLE_MAX <= now) {
+            self.abandon_calls();
+        }
     }
 
     fn done(&self) -> bool {
@@ -181,6 +197,7 @@ impl Owner {
     /// Ends the turn, and the commands that the person ran beside it.
     fn interrupt(&mut self) {
         self.turn_event(turn::Event::Interrupt);
+        self.abandon_calls();
         if self.turn.phase() == Phase::Idle && !self.calls.is_empty() {
             self.cancel_all();
         }
@@ -211,7 +228,7 @@ impl Owner {
 
     fn on_command(&mut self, command: Command) {
         if let Some(holder) = &self.read_only
-            && !matches!(command, Command::Ask { .. } | Command::Interrupt)
+            && !matches!(command, Command::Ask { .. } | Command::Interrupt | Command::Draft(_))
         {
             let text =
                 format!("This view is read-only: {holder} has the session open. Close it there first.");
@@ -239,6 +256,10 @@ impl Owner {
             Command::Shell { command, hidden } => self.run_shell(command, hidden),
             Command::Trust(trust) => self.trust(trust),
             Command::Ask { number, query } => self.ask_query(number, query),
+            Command::Draft(text) => {
+                self.draft = text;
+                self.keep_draft();
+            }
             Command::Close => self.close(),
         }
     }
@@ -253,6 +274,8 @@ impl Owner {
             self.event(Event::TakenBack { text: text_back, images });
             return;
         }
+        // What stood in the composer is on its way now.
+        self.draft.clear();
         self.next_message += 1;
         let id = self.next_message;
         self.messages.insert(id, Outgoing { text, images });

@@ -16,8 +16,25 @@ pub(super) struct Stream {
     /// What it is for.
     pub purpose: Purpose,
     began: bool,
+    /// Bytes of it so far.
+    bytes: usize,
     /// The block before is complete.
     fresh: bool,
+}
+
+/// Most bytes of an answer: past it, it is stopped.
+const ANSWER_MAX: usize = 16 << 20;
+
+/// Bytes that an event brings.
+fn length(event: &StreamEvent) -> usize {
+    match event {
+        StreamEvent::Text(text) | StreamEvent::Thinking(text) | StreamEvent::CallInput(text) => text.len(),
+        StreamEvent::Begun
+        | StreamEvent::CallBegun { .. }
+        | StreamEvent::BlockEnd
+        | StreamEvent::Retrying { .. }
+        | StreamEvent::End { .. } => 0,
+    }
 }
 
 /// What an answer is for.
@@ -33,7 +50,7 @@ impl Stream {
     /// A stream and the end that its provider writes to.
     pub fn new(purpose: Purpose) -> (Self, mpsc::Sender<StreamEvent>) {
         let (sender, events) = mpsc::channel(STREAM_MAX);
-        (Self { events, purpose, began: false, fresh: false }, sender)
+        (Self { events, purpose, began: false, bytes: 0, fresh: false }, sender)
     }
     /// Whether anything came.
     pub fn began(&self) -> bool {
@@ -79,6 +96,13 @@ impl Owner {
         if batch.is_empty() {
             return;
         }
+        stream.bytes += batch.iter().map(length).sum::<usize>();
+        if stream.bytes > ANSWER_MAX && !self.control.cancel.is_cancelled() {
+            self.control.cancel.cancel();
+            let text = format!("The answer was stopped: it is longer than {} MiB.", ANSWER_MAX >> 20);
+            self.event(crate::api::event::Event::Said { level: crate::api::entry::Level::Error, text });
+        }
+        let Some(stream) = self.stream.as_mut() else { return };
         let talk = stream.purpose == Purpose::Talk;
         let mut status = false;
         for event in &batch {

@@ -28,6 +28,7 @@ impl Owner {
                 }
             }
         }
+        self.keep_draft();
         self.publish_status();
     }
 
@@ -97,6 +98,7 @@ impl Owner {
                 Err(why) => self.say(Level::Error, format!("The image {} was left out: {why}", image.name)),
             }
         }
+        self.move_draft();
         let body = UserMessage { text: message.text.clone(), images, delivery };
         if self.try_commit(EntryBody::User(body)).is_none() {
             self.event(Told::TakenBack { text: message.text, images: message.images });
@@ -108,6 +110,9 @@ impl Owner {
 
     fn give_back(&mut self, id: u64) {
         if let Some(message) = self.messages.remove(&id) {
+            if self.closing.is_some() {
+                self.left_over.push(message.text.clone());
+            }
             self.event(Told::TakenBack { text: message.text, images: message.images });
         }
     }

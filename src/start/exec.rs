@@ -28,6 +28,7 @@ pub fn run(mut ready: Ready, prompt: &str, json: bool) -> u8 {
              settings.json, or give --model. `windlass doctor` says more.",
         );
     }
+    ready.options.drafts = false;
     if ready.options.trusted == Some(false) {
         ready.options.notices.push(super::NOT_TRUSTED.into());
     }

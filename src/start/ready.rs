@@ -79,6 +79,7 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         trusted: loaded.project.as_ref().map(|project| project.trusted),
         environment: crate::process::child_environment(std::env::vars_os(), &secrets),
         commands: loaded.commands.clone(),
+        drafts: true,
         rehearsal: false,
         limits: limits(settings),
         notices,

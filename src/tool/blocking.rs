@@ -1,7 +1,7 @@
 //! The way of a tool's work to a blocking thread: an owned copy of what the call may use, and a
 //! result even if the work fails inside.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -10,12 +10,14 @@ use tokio_util::sync::CancellationToken;
 use crate::api::entry::CallStatus;
 use crate::law::access::sight::Sight;
 use crate::law::output::Truncation;
-use crate::tool::{Blobs, CallContext, Later, Report, ToolEnd};
+use crate::tool::{Blobs, CallContext, Later, Report, ToolEnd, path};
 
 /// What a call may use, owned, for a blocking thread.
 pub struct BlockingCall {
     /// The session's directory.
     pub cwd: PathBuf,
+    /// The paths of the wish that was allowed.
+    pub allowed: Vec<PathBuf>,
     /// The call's private directory.
     pub call_dir: PathBuf,
     /// Keeps earlier bytes.
@@ -37,6 +39,18 @@ impl BlockingCall {
     pub fn cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
+
+    /// Whether a path is one that was allowed; else a link was changed since, and it is another file.
+    pub fn check(&self, file: &Path) -> Result<(), String> {
+        if self.allowed.iter().any(|allowed| allowed == file) {
+            return Ok(());
+        }
+        Err(format!(
+            "the path leads to {} now, which is not what was allowed: a link on the way was changed meanwhile. \
+             Nothing was done; call again if that file is meant",
+            path::show(&self.cwd, file)
+        ))
+    }
 }
 
 /// Runs `work` on a blocking thread. An `Err` becomes an error result.
@@ -47,6 +61,7 @@ pub fn run<'a>(
 ) -> Later<'a, ToolEnd> {
     let call = BlockingCall {
         cwd: context.cwd.clone(),
+        allowed: context.allowed.clone(),
         call_dir: context.call_dir.clone(),
         blobs: Arc::clone(&context.blobs),
         cancel: context.cancel.clone(),

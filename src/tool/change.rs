@@ -1,6 +1,7 @@
 //! A plan of changes to files, and its carrying out: all or nothing.
 //!
-//! Each file is written beside itself, synced and renamed over, its directory synced. A link is
+//! Nothing is done by path: each file's directory is held open (`spot`), so that a link put in its way leads
+//! nowhere. Each file is written beside itself, synced and renamed over, its directory synced. A link is
 //! followed to its target, mode and owner stay, a new file gets the umask. When one step fails, what
 //! was done before it is put back. The earlier bytes are kept by the session first, so that a rewind
 //! can restore them. Not here: who may change what.
@@ -9,6 +10,7 @@ use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use tempfile::NamedTempFile;
 
@@ -16,6 +18,7 @@ use crate::api::entry::Touched;
 use crate::store::blobs::hash;
 use crate::tool::blocking::BlockingCall;
 use crate::tool::path;
+use crate::tool::spot::Spot;
 
 /// Largest file that is read whole to be changed.
 pub const CHANGED_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -111,13 +114,13 @@ pub fn plain(error: &std::io::Error) -> String {
 /// What was done of a plan, in order, so that it can be undone.
 enum Done {
     /// A directory was made.
-    Made(PathBuf),
+    Made(Spot),
     /// A file was written where none was.
-    Created(PathBuf),
+    Created(Rc<Spot>),
     /// A file was written over another.
-    Replaced(PathBuf, Before),
+    Replaced(Rc<Spot>, Before),
     /// A file was set aside under another name.
-    SetAside { path: PathBuf, aside: PathBuf },
+    SetAside { spot: Rc<Spot>, aside: PathBuf },
 }
 
 /// Carries a plan out: every change, or none and the reason. Blocking.
@@ -159,63 +162,38 @@ fn keep_earlier(call: &BlockingCall, changes: &[Change]) -> Result<Vec<Touched>,
 
 /// Prepares all files, then puts each in its place.
 fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Result<(), String> {
+    // the spots outlive the prepared files: these are removed through them
+    let mut spots = Vec::new();
     let mut prepared = Vec::new();
     for change in changes {
         if call.cancelled() {
             return Err("cancelled".to_owned());
         }
-        let Some(after) = &change.after else {
-            prepared.push(None);
-            continue;
-        };
         let shown = path::show(&call.cwd, &change.path);
-        let file = make_parents(&change.path, done)
-            .and_then(|()| prepare(change, after))
-            .map_err(|error| format!("{shown} could not be written: {}", plain(&error)))?;
-        prepared.push(Some(file));
+        let wrong = |error| format!("{shown} could not be written: {}", plain(&error));
+        let mut made = Vec::new();
+        let spot = Spot::reach(&change.path, &call.cwd, change.after.is_some().then_some(&mut made));
+        done.extend(made.into_iter().map(Done::Made));
+        let spot = Rc::new(spot.map_err(wrong)?);
+        spots.push(Rc::clone(&spot));
+        let file = change.after.as_ref().map(|after| prepare(change, &spot, after));
+        prepared.push(file.transpose().map_err(wrong)?);
     }
-    for (change, file) in changes.iter().zip(prepared) {
+    for ((change, spot), file) in changes.iter().zip(&spots).zip(prepared) {
         let shown = path::show(&call.cwd, &change.path);
-        check_unchanged(change).map_err(|why| format!("{shown} {why}"))?;
-        put(change, file, done)
+        check_unchanged(change, spot).map_err(|why| format!("{shown} {why}"))?;
+        put(change, spot, file, done)
             .map_err(|error| format!("{shown} could not be changed: {}", plain(&error)))?;
     }
     Ok(())
 }
 
-/// Makes the directories that a path needs.
-fn make_parents(path: &Path, done: &mut Vec<Done>) -> std::io::Result<()> {
-    let mut wanted: Vec<&Path> = Vec::new();
-    for parent in path.ancestors().skip(1) {
-        match std::fs::metadata(parent) {
-            Ok(meta) if meta.is_dir() => break,
-            Ok(_) => return Err(std::io::Error::from_raw_os_error(nix::libc::ENOTDIR)),
-            Err(error) if error.kind() == ErrorKind::NotFound => wanted.push(parent),
-            Err(error) => return Err(error),
-        }
-    }
-    for dir in wanted.into_iter().rev() {
-        match std::fs::create_dir(dir) {
-            Ok(()) => done.push(Done::Made(dir.to_owned())),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-fn directory(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new("/"))
-}
-
 /// Writes the bytes beside their place and syncs them.
-fn prepare(change: &Change, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+fn prepare(change: &Change, spot: &Spot, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     // a new file's 0666 is narrowed by the umask, as for any program
     let public = std::fs::Permissions::from_mode(0o666);
-    let mut file = tempfile::Builder::new()
-        .prefix(".windlass-")
-        .permissions(public)
-        .tempfile_in(directory(&change.path))?;
+    let mut file =
+        tempfile::Builder::new().prefix(".windlass-").permissions(public).tempfile_in(spot.directory())?;
     if let Some(before) = &change.before {
         let meta = file.as_file().metadata()?;
         if (meta.uid(), meta.gid()) != before.owner {
@@ -227,7 +205,7 @@ fn prepare(change: &Change, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
         file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
     if change.before.is_some() {
-        copy_attributes(&change.path, file.as_file());
+        copy_attributes(&spot.file(), file.as_file());
     }
     file.as_file_mut().write_all(bytes)?;
     file.as_file().sync_all()?;
@@ -254,8 +232,8 @@ fn copy_attributes(from: &Path, to: &File) {
 }
 
 /// Whether the file is still the one that the plan was made from.
-fn check_unchanged(change: &Change) -> Result<(), String> {
-    match (std::fs::metadata(&change.path), &change.before) {
+fn check_unchanged(change: &Change, spot: &Spot) -> Result<(), String> {
+    match (std::fs::symlink_metadata(spot.file()), &change.before) {
         (Ok(meta), Some(before)) if Stamp::of(&meta) == before.stamp => Ok(()),
         (Err(error), None) if error.kind() == ErrorKind::NotFound => Ok(()),
         (Ok(_), Some(_)) => Err("was changed by someone else meanwhile; read it again".to_owned()),
@@ -267,45 +245,44 @@ fn check_unchanged(change: &Change) -> Result<(), String> {
     }
 }
 
-fn put(change: &Change, file: Option<NamedTempFile>, done: &mut Vec<Done>) -> std::io::Result<()> {
-    let path = change.path.clone();
+fn put(
+    change: &Change,
+    spot: &Rc<Spot>,
+    file: Option<NamedTempFile>,
+    done: &mut Vec<Done>,
+) -> std::io::Result<()> {
+    let path = spot.file();
+    let held = Rc::clone(spot);
     match (file, &change.before) {
         (Some(file), Some(before)) => {
             file.persist(&path).map_err(|failed| failed.error)?;
-            done.push(Done::Replaced(path, before.clone()));
+            done.push(Done::Replaced(held, before.clone()));
         }
         (Some(file), None) => {
             file.persist_noclobber(&path).map_err(|failed| failed.error)?;
-            done.push(Done::Created(path));
+            done.push(Done::Created(held));
         }
         (None, _) => {
-            let aside = tempfile::Builder::new().prefix(".windlass-").tempfile_in(directory(&path))?;
+            let aside = tempfile::Builder::new().prefix(".windlass-").tempfile_in(spot.directory())?;
             let aside = aside.into_temp_path().keep().map_err(|failed| failed.error)?;
             if let Err(error) = std::fs::rename(&path, &aside) {
                 let _ = std::fs::remove_file(&aside);
                 return Err(error);
             }
-            done.push(Done::SetAside { path, aside });
+            done.push(Done::SetAside { spot: held, aside });
         }
     }
-    sync_directory(&change.path);
+    spot.sync();
     Ok(())
-}
-
-/// Makes a rename durable. Some file systems cannot sync a directory; the rename stands all the same.
-fn sync_directory(path: &Path) {
-    if let Ok(dir) = File::open(directory(path)) {
-        let _ = dir.sync_all();
-    }
 }
 
 /// Removes what was set aside.
 fn finish(done: &[Done]) {
     for step in done {
-        if let Done::SetAside { aside, .. } = step
+        if let Done::SetAside { spot, aside } = step
             && std::fs::remove_file(aside).is_ok()
         {
-            sync_directory(aside);
+            spot.sync();
         }
     }
 }
@@ -314,32 +291,33 @@ fn finish(done: &[Done]) {
 fn undo(done: Vec<Done>) -> Result<(), String> {
     let mut left = Vec::new();
     for step in done.into_iter().rev() {
-        let (path, undone) = match step {
+        let (spot, undone) = match step {
             // a directory that someone else put something into stays
             Done::Made(dir) => {
-                let _ = std::fs::remove_dir(&dir);
+                let _ = std::fs::remove_dir(dir.file());
                 continue;
             }
-            Done::Created(path) => {
-                let undone = std::fs::remove_file(&path);
-                (path, undone)
+            Done::Created(spot) => {
+                let undone = std::fs::remove_file(spot.file());
+                (spot, undone)
             }
-            Done::SetAside { path, aside } => {
-                let undone = std::fs::rename(&aside, &path);
-                (path, undone)
+            Done::SetAside { spot, aside } => {
+                let undone = std::fs::rename(&aside, spot.file());
+                (spot, undone)
             }
-            Done::Replaced(path, before) => {
+            Done::Replaced(spot, before) => {
                 let bytes = before.bytes.clone();
-                let change = Change { path: path.clone(), before: Some(before), after: None, mode: None };
-                let undone = prepare(&change, &bytes)
-                    .and_then(|file| file.persist(&path).map(drop).map_err(|failed| failed.error));
-                (path, undone)
+                let change =
+                    Change { path: spot.path.clone(), before: Some(before), after: None, mode: None };
+                let undone = prepare(&change, &spot, &bytes)
+                    .and_then(|file| file.persist(spot.file()).map(drop).map_err(|failed| failed.error));
+                (spot, undone)
             }
         };
         if let Err(error) = undone {
-            left.push(format!("{} ({})", path.display(), plain(&error)));
+            left.push(format!("{} ({})", spot.path.display(), plain(&error)));
         }
-        sync_directory(&path);
+        spot.sync();
     }
     if left.is_empty() { Ok(()) } else { Err(left.join(", ")) }
 }

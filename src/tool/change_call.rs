@@ -38,6 +38,9 @@ pub fn end(
     changes: &[Change],
     words: impl Fn(&Diff) -> String,
 ) -> Result<ToolEnd, String> {
+    for change in changes {
+        call.check(&change.path)?;
+    }
     let diff = Diff::of(&call.cwd, changes);
     let touched = match carry_out(call, changes) {
         Ok(touched) => touched,

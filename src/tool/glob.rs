@@ -96,6 +96,7 @@ impl<'a> Asked<'a> {
 
 fn list(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     let asked = Asked::of(&call.cwd, input)?;
+    call.check(&asked.root)?;
     let mut files: Vec<(Reverse<SystemTime>, PathBuf)> = Vec::new();
     let mut unread = Unread::default();
     let mut hidden = 0;

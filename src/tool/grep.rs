@@ -140,6 +140,7 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     let asked = Asked::of(input)?;
     let matcher = matcher(asked.pattern)?;
     let root = walk::root(&call.cwd, asked.path)?;
+    call.check(&root)?;
     let filter = asked.glob.map(|glob| Filter::new(&root, glob)).transpose()?;
     let mut searcher = SearcherBuilder::new()
         .line_number(true)

@@ -18,6 +18,7 @@ mod patch_text;
 pub mod path;
 pub mod read;
 mod sink;
+mod spot;
 pub mod table;
 pub mod todo;
 mod walk;
@@ -57,6 +58,8 @@ pub struct CallContext {
     pub call: CallId,
     /// The session's directory, absolute.
     pub cwd: PathBuf,
+    /// The paths of the wish that was allowed: the tool touches no others, wherever its input leads now.
+    pub allowed: Vec<PathBuf>,
     /// A private directory of this call for spools and artifacts; made (0700) on first use by who needs it.
     pub call_dir: PathBuf,
     /// Keeps the earlier bytes of files that change.

@@ -2,7 +2,6 @@
 //!
 //! Not here: binary files (refused with a word) and directories (`glob`).
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -18,7 +17,7 @@ use crate::tool::change::plain;
 use crate::tool::input::{Input, one_line, peek};
 use crate::tool::kind::{self, Kind};
 use crate::tool::sink::Sink;
-use crate::tool::{CallContext, Later, Tool, ToolEnd, path};
+use crate::tool::{CallContext, Later, Tool, ToolEnd, path, spot};
 
 const SHAPE: &str = "{\"path\": …, \"offset\": line, \"limit\": lines}";
 /// Bytes of a line that are shown when the output is bounded.
@@ -110,6 +109,7 @@ impl<'a> Asked<'a> {
 fn read(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     let asked = Asked::of(input)?;
     let file = path::resolve(&call.cwd, asked.path)?;
+    call.check(&file)?;
     let name = path::show(&call.cwd, &file);
     let wrong = |error: &std::io::Error| format!("{name} cannot be read: {}", plain(error));
     let meta = match std::fs::metadata(&file) {
@@ -125,7 +125,7 @@ fn read(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     if !meta.is_file() {
         return Err(format!("{name} is not a regular file (a device, pipe or socket); it is not read"));
     }
-    let mut reader = BufReader::with_capacity(128 * 1024, File::open(&file).map_err(|e| wrong(&e))?);
+    let mut reader = BufReader::with_capacity(128 * 1024, spot::open_real(&file).map_err(|e| wrong(&e))?);
     let mut head = Vec::with_capacity(HEAD_BYTES);
     reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(|e| wrong(&e))?;
     match kind::of(&head) {

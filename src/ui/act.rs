@@ -123,7 +123,7 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     model.quit_until = Some(now.plus(Millis(QUIT_MS)));
 }
 
-/// Leaves the screen; asks first when the model works or a draft would be lost.
+/// Leaves the screen; asks first when the model works or a draft stands.
 pub fn leave(model: &mut Model, exit: Exit, out: &mut Vec<Effect>) {
     let (works, draft) = (model.status.phase.busy(), !model.composer.draft.is_empty());
     if works || draft {

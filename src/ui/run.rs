@@ -42,6 +42,8 @@ pub fn run(
     screen.begin(&options);
     loop {
         if let Some(exit) = screen.turn() {
+            // What is typed outlives the screen. A session that is gone has kept what it knew.
+            let _ = screen.front.send(Command::Draft(screen.model.composer.draft.whole().0));
             return Ok(exit);
         }
     }

@@ -1,13 +1,15 @@
 //! The git state of a directory, for the title line and the model: branch, and whether the tree is dirty.
 //!
-//! By the `git` binary: without taking locks, without hooks and file-system monitors, bounded in time. Never
-//! called on the way to the first frame.
+//! By the `git` binary: without taking locks, bounded in time, and so that nothing of the project is run: its
+//! directory need not be trusted, and its config can name programs. Hooks, file-system monitors, content filters and
+//! fetches are off. (A file that only a filter would show as unchanged counts as changed: a star too many.)
+//! Never called on the way to the first frame.
 
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -35,24 +37,15 @@ impl GitState {
 /// What git needs of our environment. No more: it holds keys.
 const INHERITED: [&str; 5] = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER"];
 
+/// Most bytes of the list of config keys.
+const KEYS_BYTES_MAX: usize = 1024 * 1024;
+
 /// Asks git. None outside of a work tree, without git, or when git failed. Blocking, at most `time_max`.
 pub fn state(dir: &Path, time_max: Duration) -> Option<GitState> {
     let deadline = Instant::now() + time_max;
-    let mut child = Command::new("git")
-        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat"])
-        .args(["status", "--porcelain=v2", "--branch", "--no-renames", "--ignore-submodules=dirty", "-z"])
-        .current_dir(dir)
-        .env_clear()
-        .envs(INHERITED.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))))
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .ok()?;
+    let filters_off = filters_off(&keys(dir, deadline)?)?;
+    let status = ["status", "--porcelain=v2", "--branch", "--no-renames", "--ignore-submodules=dirty", "-z"];
+    let mut child = git(dir, &filters_off, &status)?;
     let read = child.stdout.take().map(|out| answer(out, deadline));
     // its answer is known, or it took too long: either way it has nothing more to do
     let _ = child.kill();
@@ -60,20 +53,88 @@ pub fn state(dir: &Path, time_max: Duration) -> Option<GitState> {
     read.flatten()
 }
 
+/// Starts git so that it runs nothing that the directory names.
+fn git(dir: &Path, options: &[String], arguments: &[&str]) -> Option<Child> {
+    Command::new("git")
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat"])
+        .args(options)
+        .args(arguments)
+        .current_dir(dir)
+        .env_clear()
+        .envs(INHERITED.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))))
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        // an object that is missing is not fetched: a fetch runs what the config names
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .ok()
+}
+
+/// The names of all config keys that hold in a directory, each with a NUL after it; none when git did not tell
+/// all of them in time.
+fn keys(dir: &Path, deadline: Instant) -> Option<Vec<u8>> {
+    let mut child = git(dir, &[], &["config", "--list", "--name-only", "-z"])?;
+    let (mut bytes, mut buffer) = (Vec::new(), [0_u8; 16 * 1024]);
+    let mut out = child.stdout.take()?;
+    let whole = loop {
+        match more(&mut out, &mut buffer, deadline) {
+            Some(0) => break true,
+            Some(count) if bytes.len() < KEYS_BYTES_MAX => bytes.extend_from_slice(&buffer[..count]),
+            Some(_) | None => break false,
+        }
+    };
+    if !whole {
+        let _ = child.kill();
+    }
+    let status = child.wait().ok()?;
+    (whole && status.success()).then_some(bytes)
+}
+
+/// The options that turn every content filter off; none when one has a name that no option can say.
+fn filters_off(keys: &[u8]) -> Option<Vec<String>> {
+    let mut names: Vec<&str> = Vec::new();
+    for key in keys.split(|byte| *byte == 0) {
+        let Some(rest) = key.strip_prefix(b"filter.") else { continue };
+        let Some((name, _)) = std::str::from_utf8(rest).ok()?.rsplit_once('.') else { continue };
+        if name.contains('=') {
+            return None;
+        }
+        names.push(name);
+    }
+    names.sort_unstable();
+    names.dedup();
+    let settings = ["clean=", "smudge=", "process=", "required=false"];
+    let options = names
+        .iter()
+        .flat_map(|name| settings.map(|setting| ["-c".to_owned(), format!("filter.{name}.{setting}")]));
+    Some(options.flatten().collect())
+}
+
+/// Reads what is there next; 0 at the end, none when time is up or it cannot be read.
+fn more(out: &mut std::process::ChildStdout, buffer: &mut [u8], deadline: Instant) -> Option<usize> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let wait = PollTimeout::from(u16::try_from(left.as_millis()).unwrap_or(u16::MAX));
+    if left.is_zero() || poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait).ok()? == 0 {
+        return None;
+    }
+    out.read(buffer).ok()
+}
+
 /// Reads records until the state is known, the output ends, or time is up.
 fn answer(mut out: std::process::ChildStdout, deadline: Instant) -> Option<GitState> {
     let mut bytes = Vec::new();
     let mut buffer = [0_u8; 16 * 1024];
     let ended = loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let wait = PollTimeout::from(u16::try_from(left.as_millis()).unwrap_or(u16::MAX));
-        if left.is_zero() || poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait).ok()? == 0 {
-            break false;
-        }
-        match out.read(&mut buffer) {
-            Ok(0) => break true,
-            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
-            Err(_) => return None,
+        match more(&mut out, &mut buffer, deadline) {
+            Some(0) => break true,
+            Some(count) => bytes.extend_from_slice(&buffer[..count]),
+            None => break false,
         }
         // one change is all that has to be known
         if parse(&bytes).is_some_and(|state| state.dirty == Some(true)) {
@@ -110,7 +171,7 @@ fn parse(bytes: &[u8]) -> Option<GitState> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Command, Duration, GitState, Path, parse, state};
 
     fn git(dir: &Path, arguments: &[&str]) {
         let done = Command::new("git")
@@ -140,6 +201,79 @@ mod tests {
         assert_eq!(state(dir, PATIENT).unwrap(), GitState { branch: "main".into(), dirty: Some(false) });
         git(dir, &["checkout", "-q", "--detach"]);
         assert_eq!(state(dir, PATIENT).unwrap().branch.len(), 8);
+    }
+
+    /// Makes a file look changed to git, so that its content is compared.
+    fn touch_again(dir: &Path, name: &str, content: &str) {
+        std::fs::write(dir.join(name), content).unwrap();
+        let past = std::time::SystemTime::now() - Duration::from_secs(1000);
+        std::fs::File::options().write(true).open(dir.join(name)).unwrap().set_modified(past).unwrap();
+    }
+
+    #[test]
+    fn asking_for_the_state_runs_nothing_that_the_project_names() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = tmp.path().join("project");
+        let mark = tmp.path().join("ran");
+        std::fs::create_dir(&dir).unwrap();
+        git(&dir, &["init", "-q"]);
+        std::fs::write(dir.join("a"), "a").unwrap();
+        git(&dir, &["add", "a"]);
+        git(&dir, &["commit", "-qm", "a"]);
+        let run = format!("touch '{}'; cat", mark.display());
+        for (attributes, key) in [
+            ("* filter=x", "filter.x.clean"),
+            ("* filter=x", "filter.x.process"),
+            ("* filter=Big.Name", "filter.Big.Name.clean"),
+            ("* filter=a=b", "filter.a=b.clean"),
+            ("", "core.fsmonitor"),
+        ] {
+            std::fs::write(dir.join(".git/info/attributes"), attributes).unwrap();
+            git(&dir, &["config", key, &run]);
+            touch_again(&dir, "a", "b");
+            let told = state(&dir, PATIENT);
+            assert!(!mark.exists(), "{key} was run");
+            if !key.contains('=') {
+                assert_eq!(told.unwrap().word(), "main*", "{key}");
+            }
+            // the trap works: git by itself runs it
+            let _ = Command::new("git").arg("status").current_dir(&dir).output().unwrap();
+            assert!(mark.exists(), "{key} is no trap");
+            std::fs::remove_file(&mark).unwrap();
+            git(&dir, &["config", "--unset", key]);
+        }
+    }
+
+    #[test]
+    fn a_missing_object_is_not_fetched_by_what_the_project_names() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = tmp.path().join("project");
+        let mark = tmp.path().join("ran");
+        std::fs::create_dir(&dir).unwrap();
+        git(&dir, &["init", "-q"]);
+        std::fs::create_dir(dir.join("sub")).unwrap();
+        std::fs::write(dir.join("sub/a"), "a").unwrap();
+        git(&dir, &["add", "sub/a"]);
+        git(&dir, &["commit", "-qm", "a"]);
+        let tree = Command::new("git").args(["rev-parse", "HEAD^{tree}"]).current_dir(&dir).output().unwrap();
+        let tree = String::from_utf8(tree.stdout).unwrap();
+        let (head, rest) = tree.trim().split_at(2);
+        std::fs::remove_file(dir.join(".git/objects").join(head).join(rest)).unwrap();
+        std::fs::remove_file(dir.join(".git/index")).unwrap();
+        let upload = format!("touch '{}'; false", mark.display());
+        for (key, value) in [
+            ("core.repositoryformatversion", "1"),
+            ("extensions.partialClone", "origin"),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.url", "file:///nowhere"),
+            ("remote.origin.uploadpack", &upload),
+        ] {
+            git(&dir, &["config", key, value]);
+        }
+        state(&dir, PATIENT);
+        assert!(!mark.exists(), "the upload-pack of the config was run");
+        let _ = Command::new("git").arg("status").current_dir(&dir).output().unwrap();
+        assert!(mark.exists(), "it is no trap");
     }
 
     #[test]

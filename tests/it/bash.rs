@@ -65,6 +65,7 @@ impl Session {
         let context = CallContext {
             call: CallId::new("c1"),
             cwd,
+            allowed: Vec::new(),
             call_dir: dir.path().join("calls/c1"),
             blobs: Arc::new(NoBlobs),
             cancel: CancellationToken::new(),

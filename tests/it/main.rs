@@ -19,6 +19,7 @@ mod private;
 mod screen;
 mod server;
 mod session;
+mod swapped;
 mod terminal;
 mod tidy;
 mod tools_files;

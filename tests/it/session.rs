@@ -82,6 +82,7 @@ impl Place {
             trusted: None,
             environment: std::env::vars_os().collect(),
             commands: Vec::new(),
+            drafts: true,
             rehearsal: false,
             limits: Limits {
                 output: Default::default(),
@@ -186,6 +187,18 @@ impl Running {
             }
             let (mut rung, _) = self.bell.ring.wait_timeout_while(rung, left, |rung| !*rung).unwrap();
             *rung = false;
+        }
+    }
+    /// Waits until the program says something that holds these words.
+    pub fn until_said(&mut self, words: &str) {
+        let said = |events: &[Event]| {
+            events.iter().any(|e| matches!(e, Event::Said { text, .. } if text.contains(words)))
+        };
+        let end = Instant::now() + WAIT_MAX;
+        while !said(&self.events) {
+            assert!(Instant::now() < end, "{words} was never said: {:?}", self.events);
+            let mut looked = false;
+            self.until(words, |_| std::mem::replace(&mut looked, true).then_some(()));
         }
     }
     pub fn path(&self) -> Vec<Arc<Entry>> {

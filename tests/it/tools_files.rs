@@ -292,7 +292,7 @@ fn what_someone_saved_meanwhile_is_never_overwritten() {
     }
     let place = Place::new();
     let file = place.file("a.txt", "one\n");
-    let mut context = place.context();
+    let mut context = place.context(vec![place.cwd.join("a.txt")]);
     context.blobs = std::sync::Arc::new(Saves(file));
     let tool = table::find(&table::all(), "edit").unwrap();
     let input = json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}]});
@@ -315,7 +315,7 @@ fn a_blob_that_cannot_be_kept_stops_the_change() {
     }
     let place = Place::new();
     place.file("a.txt", "one\n");
-    let mut context = place.context();
+    let mut context = place.context(vec![place.cwd.join("a.txt")]);
     context.blobs = std::sync::Arc::new(Full);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let input = json!({"path": "a.txt", "content": "two\n"});

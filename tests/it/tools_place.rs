@@ -73,10 +73,11 @@ impl Place {
     pub fn bytes(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.cwd.join(name)).unwrap()
     }
-    pub fn context(&self) -> CallContext {
+    pub fn context(&self, allowed: Vec<PathBuf>) -> CallContext {
         CallContext {
             call: CallId::new("c1"),
             cwd: self.cwd.clone(),
+            allowed,
             call_dir: self.cwd.parent().unwrap().join("session/calls/c1"),
             blobs: Arc::clone(&self.blobs) as Arc<dyn Blobs>,
             cancel: self.cancel.clone(),
@@ -90,7 +91,8 @@ impl Place {
     pub fn run(&self, tool: &str, input: Value) -> ToolEnd {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let tool = table::find(&table::all(), tool).unwrap();
-        runtime.block_on(tool.run(&self.context(), &input))
+        let allowed = tool.wish(&self.cwd, &input).map(|wish| wish.paths).unwrap_or_default();
+        runtime.block_on(tool.run(&self.context(allowed), &input))
     }
     pub fn ok(&self, tool: &str, input: Value) -> ToolEnd {
         let end = self.run(tool, input);

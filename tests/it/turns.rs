@@ -352,3 +352,56 @@ fn a_message_that_is_longer_than_what_stays_verbatim_is_still_read_whole() {
     session.send(&format!("{} needle", "long ".repeat(100)));
     assert_eq!(session.turn_end(2), TurnStatus::Done, "{}", transcript(&session.path()));
 }
+
+#[test]
+fn a_journal_that_is_lost_under_a_call_holds_nothing_up() {
+    let place = Place::new();
+    let script = r#"{"turns": [
+        {"calls": [{"tool": "bash", "input": {"command": "until [ -e go ]; do sleep 0.02; done"}}]},
+        {"say": "never"}]}"#;
+    let mut session = place.open(script, Mode::Auto, Which::New);
+    session.send("go");
+    session.until("the call", |r| r.calls.iter().next().map(|_| ()));
+    std::fs::write(place.journal(&session.id()), "").unwrap();
+    place.write("go", "");
+    session.until_said("could not be written");
+    session.command(Command::Interrupt);
+    session.until("rest", |r| (!r.status.phase.busy()).then_some(()));
+    session.close();
+}
+
+#[test]
+fn what_was_typed_and_what_was_not_delivered_outlives_the_program() {
+    let place = Place::new();
+    let script = r#"{"turns": [{"calls": [{"tool": "bash", "input": {"command": "sleep 300"}}]}]}"#;
+    let mut session = place.open(script, Mode::Auto, Which::New);
+    session.send("go");
+    session.until("the call", |r| r.calls.iter().next().map(|_| ()));
+    session.send("steer");
+    session.until("it waits", |r| (r.status.pending.len() == 1).then_some(()));
+    let id = session.id();
+    let kept = place.dirs().session(&id).join("draft");
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "steer", "also if the program is killed now");
+    session.command(Command::Draft("half a word".into()));
+    session.close();
+    let again = place.open(script, Mode::Auto, Which::Id(id));
+    let events = again.close();
+    let back = Event::TakenBack { text: "steer\n\nhalf a word".into(), images: vec![] };
+    assert!(events.contains(&back), "{events:?}");
+}
+
+#[test]
+fn a_draft_of_a_session_that_never_began_is_offered_by_the_next_one() {
+    let place = Place::new();
+    let script = r#"{"turns": [{"say": "hi"}]}"#;
+    let session = place.open(script, Mode::Auto, Which::New);
+    session.command(Command::Draft("an idea".into()));
+    session.close();
+    let mut next = place.open(script, Mode::Auto, Which::New);
+    next.send("hello");
+    next.turn_end(1);
+    let events = next.close();
+    assert!(events.contains(&Event::TakenBack { text: "an idea".into(), images: vec![] }), "{events:?}");
+    let events = place.open(script, Mode::Auto, Which::New).close();
+    assert!(!events.iter().any(|e| matches!(e, Event::TakenBack { .. })), "it was sent: {events:?}");
+}

@@ -209,12 +209,12 @@ pub fn trust(cwd: &str) -> State {
     state
 }
 
-/// Whether to leave while the model works, or while a draft stands that would be lost.
+/// Whether to leave while the model works, or while a draft stands.
 pub fn leave(exit: Exit, works: bool, draft: bool) -> State {
     let (title, lost) = match (works, draft) {
-        (true, true) => ("Leave while the model works?", "what runs is ended, your draft is lost"),
+        (true, true) => ("Leave while the model works?", "what runs is ended; your draft is kept"),
         (true, false) => ("Leave while the model works?", "what runs is ended; the session can be resumed"),
-        (false, _) => ("Leave your draft?", "it is not sent, and it is lost"),
+        (false, _) => ("Leave your draft?", "it is not sent; it is kept for the next time"),
     };
     let rows = vec![Row::new("Stay", "", Pick::Close), Row::new("Leave", lost, Pick::Leave(exit))];
     let mut state = State::new(Kind::Quit, title, rows);
