@@ -190,3 +190,35 @@ fn a_session_whose_journal_others_can_read_is_not_opened_and_not_hidden_in_silen
     }
     assert_eq!(fs::read(&journal).unwrap(), before);
 }
+
+#[test]
+fn no_tool_shows_the_file_of_keys_or_what_a_rule_denies_also_in_the_mode_that_allows_all() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("config/windlass")).unwrap();
+    let keys = home.path("config/windlass/keys.json");
+    fs::write(&keys, r#"{"anthropic": "sk-ant-HIDDEN"}"#).unwrap();
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
+    let settings = r#"{"permissions": {"deny": ["read(link)", "read(priv/**)"]}}"#;
+    fs::write(home.path("config/windlass/settings.json"), settings).unwrap();
+    fs::create_dir(home.path("work/priv")).unwrap();
+    for name in ["real.txt", "priv/a.txt"] {
+        fs::write(home.path("work").join(name), "needle HIDDEN\n").unwrap();
+    }
+    fs::write(home.path("work/open.txt"), "needle seen\n").unwrap();
+    std::os::unix::fs::symlink("real.txt", home.path("work/link")).unwrap();
+    let call = |tool: &str, input: serde_json::Value| serde_json::json!({"tool": tool, "input": input});
+    let calls = [
+        call("grep", serde_json::json!({"pattern": "needle|HIDDEN"})),
+        call("grep", serde_json::json!({"pattern": "HIDDEN", "path": home.path("config")})),
+        call("read", serde_json::json!({"path": "real.txt"})),
+        call("read", serde_json::json!({"path": keys})),
+        call("grep", serde_json::json!({"pattern": "HIDDEN", "path": keys})),
+    ];
+    let script = serde_json::json!({"turns": [{"calls": calls}, {"say": "done"}]});
+    fs::write(home.path("hello.json"), script.to_string()).unwrap();
+    let ran = home.run(&["exec", "--json", "--approve", "auto", "--model", &home.script(), "go"], "");
+    assert_eq!(ran.code, Some(0), "{} {}", ran.out, ran.err);
+    assert!(ran.out.contains("needle seen"), "{}", ran.out);
+    assert!(!ran.out.contains("needle HIDDEN") && !ran.out.contains("sk-ant"), "{}", ran.out);
+    assert_eq!(ran.out.matches("which no call may see").count(), 2, "{}", ran.out);
+}
