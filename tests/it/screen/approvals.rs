@@ -211,6 +211,24 @@ fn a_diff_is_shown_as_one() {
     insta::assert_snapshot!("approval-diff", format!("{}\n{}", screen.shown(), screen.clean().0));
 }
 
+#[test]
+fn a_small_edit_is_seen_whole_at_50x15() {
+    let mut record = record::full();
+    record::ask(&mut record, "c2", "x");
+    let diff =
+        "--- a/src/lexer.rs\n+++ b/src/lexer.rs\n@@ -1,3 +1,3 @@\n fn a() {\n-    old()\n+    new()\n }\n";
+    let approval = &mut std::sync::Arc::make_mut(&mut record.approvals)[0];
+    approval.preview = windlass::api::access::Preview::Diff { diff: diff.into() };
+    approval.class = windlass::api::access::Class::Write;
+    approval.tool = "edit".into();
+    approval.rule = Some("edit(src/lexer.rs)".into());
+    let mut screen = Screen::new(50, 15, record);
+    screen.draw();
+    screen.tell(Msg::Flushed);
+    screen.now += 400;
+    insta::assert_snapshot!("approval-edit-50x15", screen.shown());
+}
+
 /// What can happen to a screen.
 #[derive(Clone, Debug)]
 enum Step {

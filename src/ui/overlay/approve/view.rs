@@ -91,16 +91,19 @@ pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, t
 /// Where preview, reason and answers stand. What is needed most has its row first.
 fn places(inner: Rect, preview: usize, answers: usize, why: usize) -> [Rect; 3] {
     let mut left = usize::from(inner.height);
-    let mut take = |most: usize| {
-        let taken = most.min(left);
-        left -= taken;
+    let take = |left: &mut usize, most: usize| {
+        let taken = most.min(*left);
+        *left -= taken;
         taken
     };
-    let first = take(1);
-    let answers = take(answers);
-    let context = take(3.min(preview.saturating_sub(first)));
-    let why = take(why);
-    let rest = take(preview.saturating_sub(first + context));
+    let first = take(&mut left, 1);
+    let answers = take(&mut left, answers);
+    // a preview that has room as a whole is not cut for the reason
+    let more = preview.saturating_sub(first);
+    let context = if more <= left { more } else { more.min(3) };
+    let context = take(&mut left, context);
+    let why = take(&mut left, why);
+    let rest = take(&mut left, preview.saturating_sub(first + context));
     let mut y = inner.y;
     [first + context + rest, why, answers].map(|rows| {
         let rect = Rect { y, height: rows as u16, ..inner };
@@ -140,8 +143,24 @@ fn told(state: &State, shown: Shown<'_>) -> String {
 
 type Chips = Vec<(String, Style)>;
 
-/// The answers, wrapped. The text of the rule is never cut.
+/// The answers, wrapped; in fewer words where that leaves the preview a row more.
 fn answers(state: &State, shown: Shown<'_>, wide: usize, theme: &Theme) -> Vec<Chips> {
+    let rows = answers_in(says, state, shown, wide, theme);
+    if rows.len() <= 2 {
+        return rows;
+    }
+    let short = answers_in(says_shortly, state, shown, wide, theme);
+    if short.len() < rows.len() { short } else { rows }
+}
+
+/// The answers in these words, wrapped. The text of the rule is never cut.
+fn answers_in(
+    says: fn(Choice) -> &'static str,
+    state: &State,
+    shown: Shown<'_>,
+    wide: usize,
+    theme: &Theme,
+) -> Vec<Chips> {
     let mut rows: Vec<Chips> = vec![Vec::new()];
     let mut used = 0;
     for (at, choice) in choices(shown.approval).into_iter().enumerate() {
@@ -188,6 +207,14 @@ fn says(choice: Choice) -> &'static str {
         Choice::Always => "always",
         Choice::No => "no",
         Choice::NoBecause => "no, because…",
+    }
+}
+
+fn says_shortly(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Session => "session",
+        Choice::NoBecause => "no…",
+        Choice::Once | Choice::Always | Choice::No => says(choice),
     }
 }
 
@@ -241,6 +268,9 @@ mod tests {
             prop_assert!(rects.iter().all(|r| r.bottom() <= inner.bottom() || r.height == 0));
             if height >= 2 {
                 prop_assert!(rects[0].height > 0 && rects[2].height > 0);
+            }
+            if usize::from(height) >= preview + answers {
+                prop_assert_eq!(usize::from(rects[0].height), preview, "cut for the reason");
             }
         }
     }
