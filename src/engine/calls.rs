@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::access::Wish;
-use crate::api::entry::{CallSettle, CallStart, CallStatus, Details, EntryBody};
+use crate::api::entry::{CallSettle, CallStart, CallStatus, Details, EntryBody, Level};
 use crate::api::message::{Answer, Usage};
 use crate::base::CallId;
 use crate::law::board::Progress;
@@ -182,9 +182,9 @@ impl Owner {
         let (input, id, lost) = (run.start.input.clone(), call.clone(), call.clone());
         spawn::blocking(
             self.words.clone(),
-            move || {
-                let wish = in_place(&cwd, &real).and_then(|()| tool.wish(&cwd, &input));
-                Word::Wished(id, wish)
+            move || match in_place(&cwd, &real) {
+                Ok(()) => Word::Wished(id, tool.wish(&cwd, &input)),
+                Err(why) => Word::Misplaced(id, why),
             },
             move || Word::CallLost(lost),
         );
@@ -199,6 +199,7 @@ impl Owner {
             Err(why) => self.end_call(call, ToolEnd::text(CallStatus::Error, why)),
             Ok(wish) => {
                 run.wish = Some(wish.clone());
+                self.misplaced = false;
                 self.judge(call, wish);
             }
         }
@@ -235,12 +236,13 @@ impl Owner {
             let running = spawn::guarded(async move {
                 // looked at again: an answer may have been long in coming
                 match in_place(&context.cwd, &real) {
-                    Ok(()) => tool.run(&context, &input).await,
-                    Err(why) => ToolEnd::text(CallStatus::Error, why),
+                    Ok(()) => Ok(tool.run(&context, &input).await),
+                    Err(why) => Err(why),
                 }
             });
             match running.await {
-                Some(end) => Word::CallEnded(id, end),
+                Some(Ok(end)) => Word::CallEnded(id, end),
+                Some(Err(why)) => Word::Misplaced(id, why),
                 None => Word::CallLost(lost),
             }
         }));
@@ -248,6 +250,18 @@ impl Owner {
 
     pub(super) fn on_call_ended(&mut self, call: &CallId, end: ToolEnd) {
         self.end_call(call, end);
+    }
+
+    /// The session's directory is not where it was: the call fails, and the person is told once.
+    pub(super) fn on_misplaced(&mut self, call: &CallId, why: &str) {
+        if !std::mem::replace(&mut self.misplaced, true) {
+            self.say(Level::Error, format!("{why}. No call can run until it is there again."));
+        }
+        let text = format!(
+            "{why}: nothing can be read, changed or run in it. Stop, and tell the person; when it is there \
+             again, this works again."
+        );
+        self.end_call(call, ToolEnd::text(CallStatus::Error, text));
     }
 
     pub(super) fn on_call_lost(&mut self, call: &CallId) {
@@ -410,7 +424,7 @@ impl Owner {
     }
 }
 
-/// Whether the session's directory is where it was; what a call is told when it went away or leads elsewhere.
+/// Whether the session's directory is where it was; else what became of it.
 fn in_place(cwd: &Path, real: &Path) -> Result<(), String> {
     let what = match path::real(cwd) {
         Ok(_) if !cwd.is_dir() => "is gone".to_owned(),
@@ -418,11 +432,7 @@ fn in_place(cwd: &Path, real: &Path) -> Result<(), String> {
         Ok(now) => format!("leads to {} now, another place than when the session began", now.display()),
         Err(why) => format!("cannot be found ({why})"),
     };
-    Err(format!(
-        "The session's directory {} {what}: nothing can be read, changed or run in it. Stop, and tell the \
-         person; when it is there again, this works again.",
-        cwd.display()
-    ))
+    Err(format!("The session's directory {} {what}", cwd.display()))
 }
 
 /// The settle record of a call.

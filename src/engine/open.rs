@@ -187,6 +187,7 @@ fn owner(
     Owner {
         cwd_real: crate::tool::path::real(&found.cwd).unwrap_or_else(|_| found.cwd.clone()),
         cwd: found.cwd,
+        misplaced: false,
         shared,
         events,
         unsent: std::collections::VecDeque::new(),
@@ -358,6 +359,10 @@ impl Owner {
     fn recover(&mut self, unsettled: Vec<CallStart>) {
         for start in unsettled {
             let told = durable(&start);
+            // what may live on of a command whose keeper was killed with the program
+            if let Some(dir) = start.spool.as_ref().and_then(|spool| spool.parent()) {
+                crate::process::end_left_over(dir);
+            }
             let (_, effects) = call::step(Call::found(told), call::Event::Recover);
             for effect in effects {
                 if let Effect::CommitSettle(settle) = effect {

@@ -41,6 +41,8 @@ pub enum Word {
     Wished(CallId, Result<Wish, String>),
     /// A call came to its end.
     CallEnded(CallId, ToolEnd),
+    /// The session's directory is not where it was, so a call cannot run: what became of it.
+    Misplaced(CallId, String),
     /// A call's task is gone without an end.
     CallLost(CallId),
     /// A query was answered.
@@ -80,6 +82,8 @@ pub struct Owner {
     pub(super) cwd: std::path::PathBuf,
     /// Where that led when the session was opened, every link resolved.
     pub(super) cwd_real: std::path::PathBuf,
+    /// It is not there now, and the person was told.
+    pub(super) misplaced: bool,
     pub(super) shared: Shared,
     pub(super) events: mpsc::Sender<Event>,
     pub(super) unsent: VecDeque<Event>,
@@ -216,6 +220,7 @@ impl Owner {
         match word {
             Word::Wished(call, wish) => self.on_wish(&call, wish),
             Word::CallEnded(call, end) => self.on_call_ended(&call, end),
+            Word::Misplaced(call, why) => self.on_misplaced(&call, &why),
             Word::CallLost(call) => self.on_call_lost(&call),
             Word::Replied(number, reply) => self.event(Event::Answered { number, reply }),
             Word::Git(git) => {

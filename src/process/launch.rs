@@ -388,7 +388,20 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         // what a keeper still watches it ends itself, as soon as we are gone
-        self.over();
+        if !self.over() && !self.ended && !self.keeper_lives() {
+            tree::end_marked(&marked_by(&self.dir));
+        }
+    }
+}
+
+/// Ends what lives of a command whose program and keeper are both gone; nothing while its keeper lives, which
+/// does that itself. Blocking.
+pub fn end_left_over(dir: &Path) {
+    let Ok(Some(record)) = read::<KeeperRecord>(dir, KEEPER_FILE) else { return };
+    let keeper = record.keeper;
+    // after another boot the number may be anyone's: then nothing carries the mark, and none is hit
+    if tree::seen(keeper.pid).is_none_or(|seen| seen.id != keeper || seen.ended()) {
+        tree::end_marked(&marked_by(dir));
     }
 }
 

@@ -23,5 +23,5 @@ pub fn close_to_others() {
 }
 
 pub use environment::child_environment;
-pub use launch::{Launch, LaunchError, News, Running, launch, use_keeper_program};
+pub use launch::{Launch, LaunchError, News, Running, end_left_over, launch, use_keeper_program};
 pub use record::Record;

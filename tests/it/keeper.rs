@@ -401,6 +401,27 @@ async fn a_command_that_kills_its_keeper_does_not_escape() {
 }
 
 #[tokio::test]
+async fn what_lives_on_without_program_and_keeper_ends_when_the_session_is_opened_again() {
+    let mark = mark();
+    let bench = Bench::new();
+    let dir = bench.record_dir();
+    let mut running = bench.start(&format!("setsid sleep {mark} & echo ready; sleep 300")).await;
+    output_holds(&mut running, "ready").await;
+    windlass::process::end_left_over(&dir);
+    assert_eq!(carrying(&mark).len(), 1, "a keeper that lives is left its work");
+    let keeper: KeeperRecord = record::read(&dir, "keeper.json").unwrap().unwrap();
+    // it is not heard of again, as when the program dies
+    std::mem::forget(running);
+    kill(Pid::from_raw(keeper.keeper.pid), Signal::SIGKILL).unwrap();
+    until("the keeper is gone", || {
+        windlass::process::tree::seen(keeper.keeper.pid).is_none_or(|seen| seen.ended())
+    })
+    .await;
+    windlass::process::end_left_over(&dir);
+    assert_eq!(carrying(&mark), Vec::<i32>::new());
+}
+
+#[tokio::test]
 async fn what_outlived_its_command_ends_even_when_its_keeper_is_killed() {
     let mark = mark();
     let bench = Bench::new();

@@ -6,6 +6,7 @@ use serde_json::json;
 use windlass::api::access::{Decision, Mode};
 use windlass::api::command::Command;
 use windlass::api::entry::{CallStatus, TurnStatus};
+use windlass::api::event::Event;
 use windlass::engine::Which;
 use windlass::tool::table;
 
@@ -68,7 +69,7 @@ fn no_file_tool_goes_where_a_link_leads_after_the_wish() {
 }
 
 /// A session whose directory goes through `change` after its first call.
-fn directory_changes(change: &str, then: &str) -> (Place, Vec<windlass::api::entry::CallSettle>) {
+fn directory_changes(change: &str, then: &str) -> Place {
     let place = Place::new();
     std::fs::create_dir(place.cwd().parent().unwrap().join("out")).unwrap();
     let script = json!({"turns": [
@@ -84,19 +85,21 @@ fn directory_changes(change: &str, then: &str) -> (Place, Vec<windlass::api::ent
         assert_eq!(settle.status, CallStatus::Error, "{}", settle.output);
         assert!(settle.output.contains(then), "{}", settle.output);
     }
-    session.close();
-    (place, settles)
+    let events = session.close();
+    let said = |event: &&Event| matches!(event, Event::Said { text, .. } if text.contains(then));
+    assert_eq!(events.iter().filter(said).count(), 1, "the person is told once: {events:?}");
+    place
 }
 
 #[test]
 fn a_session_directory_that_vanished_is_an_error_and_is_not_made_again() {
-    let (place, _) = directory_changes("rm -rf \"$PWD\"", "is gone");
+    let place = directory_changes("rm -rf \"$PWD\"", "is gone");
     assert!(!place.cwd().exists());
 }
 
 #[test]
 fn a_session_directory_that_became_a_link_is_an_error_and_nothing_runs_where_it_leads() {
-    let (place, _) = directory_changes("rm -rf \"$PWD\"; ln -s out \"$PWD\"", "another place");
+    let place = directory_changes("rm -rf \"$PWD\"; ln -s out \"$PWD\"", "another place");
     let out = place.cwd().parent().unwrap().join("out");
     assert_eq!(std::fs::read_dir(out).unwrap().count(), 0);
 }
