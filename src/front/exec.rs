@@ -76,7 +76,7 @@ pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, error
     run.command(prompt).await;
     let mut ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
         .map(|kind| signal(kind).ok());
-    let mut reader = options.reader.and_then(|fd| AsyncFd::with_interest(fd, Interest::ERROR).ok());
+    let mut reader = options.reader.and_then(watched);
     while !run.pump().await {
         tokio::select! {
             () = options.woken.notified() => {}
@@ -85,6 +85,15 @@ pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, error
         }
     }
     run.close(&options.woken).await
+}
+
+/// The reader, watched for going away.
+#[expect(
+    deprecated,
+    reason = "what takes its place is unsafe; an owned descriptor is the one it was made with"
+)]
+fn watched(reader: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(reader, Interest::ERROR).ok()
 }
 
 /// Waits until nobody reads what is written (once).
