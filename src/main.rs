@@ -19,9 +19,9 @@ use windlass::ui::keymap::Keymap;
 use windlass::ui::theme;
 
 fn main() -> ExitCode {
-    // first: a keeper is this binary too, and must start fast
-    windlass::process::keeper::main_if_keeper();
     bear_full_files();
+    // before all else: a keeper is this binary too, and must start fast
+    windlass::process::keeper::main_if_keeper();
     windlass::process::close_to_others();
     let arguments = Arguments::parse();
     if let Some(Verb::Completions { shell }) = arguments.verb {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     match Dirs::from_environment() {
         Ok(dirs) => ExitCode::from(run(&arguments, &dirs)),
         Err(error) => {
-            eprintln!("windlass: {}", chain(&error));
+            out::say(format_args!("windlass: {}", chain(&error)));
             ExitCode::FAILURE
         }
     }

@@ -1,7 +1,7 @@
 //! `windlass config`: show, check, schema.
 
 use crate::cli::args::ConfigAction;
-use crate::cli::out::print;
+use crate::cli::out::{print, say};
 use crate::config::{Loaded, show};
 
 /// Runs it; the exit code. `more` are problems that only others can find (the keymap's, the themes').
@@ -16,14 +16,14 @@ pub fn run(action: ConfigAction, loaded: &Loaded, config_dir: &std::path::Path, 
             let mut problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
             problems.extend(more.iter().cloned());
             for problem in &problems {
-                eprintln!("{problem}");
+                say(problem);
             }
             if problems.is_empty() {
                 let files = checked(loaded, config_dir);
                 u8::from(!print(format!("nothing is wrong ({files})\n").as_bytes()))
             } else {
                 let s = if problems.len() == 1 { "" } else { "s" };
-                eprintln!("{} problem{s}; what is valid is used", problems.len());
+                say(format_args!("{} problem{s}; what is valid is used", problems.len()));
                 2
             }
         }
@@ -33,7 +33,7 @@ pub fn run(action: ConfigAction, loaded: &Loaded, config_dir: &std::path::Path, 
 /// Names the problems on stderr, as every start does.
 pub fn warn(loaded: &Loaded) {
     for problem in &loaded.problems {
-        eprintln!("windlass: {problem}");
+        say(format_args!("windlass: {problem}"));
     }
 }
 

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 
 use crate::base::chain;
-use crate::cli::out::print;
+use crate::base::visible::Form;
+use crate::cli::out::{output, print, say};
 use crate::store::{self, Dirs, Error};
 
 /// Prints it; the exit code: 2 when no session has this id.
@@ -11,12 +12,12 @@ pub fn run(dirs: &Dirs, id: &str, as_jsonl: bool) -> u8 {
     let id = match store::find(dirs, id) {
         Ok(id) => id,
         Err(error) => {
-            eprintln!("windlass: {}", chain(&error));
+            say(format_args!("windlass: {}", chain(&error)));
             return 2;
         }
     };
     if as_jsonl {
-        return match store::jsonl(dirs, &id, &mut std::io::stdout().lock()) {
+        return match store::jsonl(dirs, &id, &mut output(Form::Json)) {
             Ok(()) => 0,
             // a reader that went away (`| head`) is no error
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => 0,
@@ -26,7 +27,7 @@ pub fn run(dirs: &Dirs, id: &str, as_jsonl: bool) -> u8 {
     match store::session::view(dirs, &id) {
         Ok(opened) => {
             for report in &opened.reports {
-                eprintln!("windlass: {report}");
+                say(format_args!("windlass: {report}"));
             }
             u8::from(!print(store::markdown(&opened).as_bytes()))
         }
@@ -35,6 +36,6 @@ pub fn run(dirs: &Dirs, id: &str, as_jsonl: bool) -> u8 {
 }
 
 fn failed(error: &Error) -> u8 {
-    eprintln!("windlass: {}", chain(error));
+    say(format_args!("windlass: {}", chain(error)));
     1
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::api::event::SessionInfo;
 use crate::base::chain;
-use crate::cli::out::print;
+use crate::cli::out::{print, say};
 use crate::store::{self, Dirs, codec::stamp};
 
 /// Lists them; the exit code.
@@ -15,7 +15,9 @@ pub fn run(dirs: &Dirs, cwd: Option<&Path>, json: bool) -> u8 {
         Ok(cwd) => cwd,
         Err(error) => {
             let named = cwd.unwrap_or(Path::new("")).display();
-            eprintln!("windlass: the directory {named} cannot be used: {error}; name another one with --cwd");
+            say(format_args!(
+                "windlass: the directory {named} cannot be used: {error}; name another one with --cwd"
+            ));
             return 2;
         }
     };
@@ -29,7 +31,7 @@ pub fn run(dirs: &Dirs, cwd: Option<&Path>, json: bool) -> u8 {
     } else if sessions.is_empty() && !closed.is_empty() {
         return 0;
     } else if sessions.is_empty() {
-        eprintln!("no sessions yet; `windlass` begins one");
+        say("no sessions yet; `windlass` begins one");
         return 0;
     } else {
         let now = store::now().0;

@@ -74,8 +74,9 @@ pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, error
     }));
     let prompt = Command::Send { text: options.prompt, images: Vec::new(), after_turn: false };
     run.command(prompt).await;
-    let mut ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
-        .map(|kind| signal(kind).ok());
+    let mut ends =
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()]
+            .map(|kind| signal(kind).ok());
     let mut reader = options.reader.and_then(watched);
     while !run.pump().await {
         tokio::select! {
@@ -113,12 +114,13 @@ async fn unread(reader: &mut Option<AsyncFd<OwnedFd>>) {
 }
 
 /// Waits for any of the signals.
-async fn any(signals: &mut [Option<Signal>; 3]) {
-    let [a, b, c] = signals;
+async fn any(signals: &mut [Option<Signal>; 4]) {
+    let [a, b, c, d] = signals;
     tokio::select! {
         () = one(a) => {}
         () = one(b) => {}
         () = one(c) => {}
+        () = one(d) => {}
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use crate::base::chain;
+use crate::base::visible::Form;
+use crate::cli::out::{errors, output, say};
 use crate::engine;
 use crate::front::{ExecOptions, exec};
 use crate::link::Wake;
@@ -45,7 +47,7 @@ pub fn run(mut ready: Ready, prompt: &str, json: bool) -> u8 {
     };
     let reader = std::io::stdout().as_fd().try_clone_to_owned().ok();
     let options = ExecOptions { prompt, json, reader, woken };
-    let (mut out, mut errors) = (std::io::stdout().lock(), std::io::stderr().lock());
+    let (mut out, mut errors) = (output(if json { Form::Json } else { Form::Text }), errors());
     let exit = runtime.block_on(exec(opened.front, options, &mut out, &mut errors));
     // A session's thread that panicked has said so itself.
     let _ = opened.thread.join();
@@ -68,6 +70,6 @@ fn read_prompt(prompt: &str) -> Result<String, String> {
 
 /// Says why nothing was run.
 pub fn refuse(why: &str) -> u8 {
-    eprintln!("windlass: {why}");
+    say(format_args!("windlass: {why}"));
     EXIT_USAGE
 }

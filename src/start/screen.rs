@@ -9,6 +9,7 @@ use crate::api::event::{Event, ModelInfo};
 use crate::base::{SessionId, chain};
 use crate::cli::args::Start;
 use crate::cli::host::TerminalHost;
+use crate::cli::out::say;
 use crate::cli::rehearsal::{self, Scratch};
 use crate::config::Loaded;
 use crate::engine::{self, ModelInUse, Models, Options, Which};
@@ -40,7 +41,7 @@ pub fn run(begin: Begin<'_>) -> u8 {
     match Wired::new(begin).and_then(Wired::run) {
         Ok(code) => code,
         Err((code, why)) => {
-            eprintln!("windlass: {why}");
+            say(format_args!("windlass: {why}"));
             code
         }
     }
@@ -161,7 +162,7 @@ impl<'a> Wired<'a> {
         if let Some(scratch) = next.scratch
             && let Err(why) = scratch.remove()
         {
-            eprintln!("windlass: {why}");
+            say(format_args!("windlass: {why}"));
         }
         closed.map_err(usage)?;
         shown.map(|exit| (exit, session)).map_err(|error| (1, chain(&error)))

@@ -297,6 +297,7 @@ impl<'a> Screen<'a> {
                 Signal::Stop => self.carry_out(vec![Effect::Suspend]),
                 Signal::Interrupt => self.leaving = Some(Exit::Ended(2)),
                 Signal::Terminate => self.leaving = Some(Exit::Ended(15)),
+                Signal::Quit => self.leaving = Some(Exit::Ended(3)),
                 Signal::HangUp => self.leaving = Some(Exit::Ended(1)),
             }
         }

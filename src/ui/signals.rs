@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::SigId;
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 
 /// A signal that the screen listens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,16 +22,19 @@ pub enum Signal {
     Interrupt,
     /// Asked to end.
     Terminate,
+    /// Asked to end by a terminal's quit key, or from outside.
+    Quit,
     /// The terminal went away.
     HangUp,
 }
 
-const ALL: [(i32, Signal); 6] = [
+const ALL: [(i32, Signal); 7] = [
     (SIGWINCH, Signal::Resize),
     (SIGCONT, Signal::Continue),
     (SIGTSTP, Signal::Stop),
     (SIGINT, Signal::Interrupt),
     (SIGTERM, Signal::Terminate),
+    (SIGQUIT, Signal::Quit),
     (SIGHUP, Signal::HangUp),
 ];
 

@@ -2,6 +2,7 @@
 //! the program: only at its bytes, its files, its processes, and what the model's server was asked.
 
 mod bad_input;
+mod ends;
 mod events;
 mod rehearsal;
 mod rest;

@@ -136,7 +136,9 @@ fn quitting_leaves_the_terminal_clean() {
 
 #[test]
 fn signals_leave_the_terminal_clean() {
-    for (signal, code) in [(Signal::SIGTERM, 65), (Signal::SIGHUP, 51), (Signal::SIGINT, 52)] {
+    for (signal, code) in
+        [(Signal::SIGTERM, 65), (Signal::SIGHUP, 51), (Signal::SIGINT, 52), (Signal::SIGQUIT, 53)]
+    {
         let mut program = start("busy");
         program.wait_for("Esc interrupt");
         kill(program.pid(), signal).unwrap();
