@@ -88,13 +88,17 @@ impl Front {
     }
 }
 
+/// Waits at most so many milliseconds (the end of a child cuts it short); whether the program was told to end.
+pub type Leave<'a> = &'a mut dyn FnMut(u32) -> bool;
+
 /// What a screen asks of the program around it: things that need the whole terminal or other
 /// processes. Every function may block; the screen has left the terminal before it calls.
 pub trait Host {
-    /// Opens the text in the person's `$VISUAL` or `$EDITOR`; the changed text, or why not.
-    fn edit_text(&mut self, text: &str) -> Result<String, String>;
-    /// Shows the text in `$PAGER`.
-    fn page_text(&mut self, text: &str) -> Result<(), String>;
+    /// Opens the text in the person's `$VISUAL` or `$EDITOR`; the changed text, or why not. Once `leave` says
+    /// so, the editor is ended.
+    fn edit_text(&mut self, text: &str, leave: Leave<'_>) -> Result<String, String>;
+    /// Shows the text in `$PAGER`; `leave` as above.
+    fn page_text(&mut self, text: &str, leave: Leave<'_>) -> Result<(), String>;
     /// Stops the program until it is continued (`^Z`).
     fn suspend(&mut self);
     /// Keeps a dump (the ring of messages) in the state directory; the file, or why not.

@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use base64::Engine as _;
 
 use crate::api::message::Image;
-use crate::link::Host;
+use crate::cli::person::wait;
+use crate::link::{Host, Leave};
 
 /// Most bytes of an image.
 const IMAGE_BYTES_MAX: u64 = 20 << 20;
@@ -83,7 +84,7 @@ fn variable(names: &[&str]) -> Option<String> {
 }
 
 impl Host for TerminalHost {
-    fn edit_text(&mut self, text: &str) -> Result<String, String> {
+    fn edit_text(&mut self, text: &str, leave: Leave<'_>) -> Result<String, String> {
         let editor = &self.editor;
         let mut file = tempfile::Builder::new()
             .prefix("windlass-")
@@ -96,7 +97,8 @@ impl Host for TerminalHost {
         let status = self
             .shell(editor)
             .arg(file.path())
-            .status()
+            .spawn()
+            .and_then(|child| wait(child, leave))
             .map_err(|error| format!("{editor} cannot be started: {error}; set $VISUAL or $EDITOR"))?;
         if !status.success() {
             return Err(format!("{editor} ended with {status}; the draft is as it was"));
@@ -112,7 +114,7 @@ impl Host for TerminalHost {
         Ok(text)
     }
 
-    fn page_text(&mut self, text: &str) -> Result<(), String> {
+    fn page_text(&mut self, text: &str, leave: Leave<'_>) -> Result<(), String> {
         let pager = &self.pager;
         let mut child = self
             .shell(pager)
@@ -120,10 +122,11 @@ impl Host for TerminalHost {
             .spawn()
             .map_err(|error| format!("{pager} cannot be started: {error}; set $PAGER"))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // a pager that is left early closes the pipe: that is no failure
-            let _ = stdin.write_all(text.as_bytes());
+            let text = text.to_owned();
+            // it takes the text as the person pages; one that is left early closes the pipe: no failure
+            std::thread::spawn(move || drop(stdin.write_all(text.as_bytes())));
         }
-        let status = child.wait().map_err(|error| format!("{pager}: {error}"))?;
+        let status = wait(child, leave).map_err(|error| format!("{pager}: {error}"))?;
         match status.code() {
             Some(126 | 127) => Err(format!("{pager} cannot be run; set $PAGER")),
             _ => Ok(()),
@@ -276,6 +279,12 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
+    /// Nobody tells the program to end.
+    fn stay(ms: u32) -> bool {
+        std::thread::park_timeout(std::time::Duration::from_millis(u64::from(ms.min(5))));
+        false
+    }
+
     #[test]
     fn an_image_is_known_by_its_bytes_and_anything_else_is_refused() {
         let dir = tempfile::tempdir().unwrap();
@@ -299,9 +308,9 @@ mod tests {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&script, mode).unwrap();
         let quoted = format!("'{}' --wait", script.display());
-        assert_eq!(host(&quoted).edit_text("a draft\nof two").unwrap(), "b draft\nof two");
-        assert!(host("false").edit_text("x").unwrap_err().contains("the draft is as it was"));
-        assert!(host("no-such-editor 2>/dev/null").edit_text("x").is_err());
+        assert_eq!(host(&quoted).edit_text("a draft\nof two", &mut stay).unwrap(), "b draft\nof two");
+        assert!(host("false").edit_text("x", &mut stay).unwrap_err().contains("the draft is as it was"));
+        assert!(host("no-such-editor 2>/dev/null").edit_text("x", &mut stay).is_err());
     }
 
     #[test]
@@ -309,8 +318,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let host = |pager: &str| TerminalHost::with_programs(dir.path(), PathBuf::new, "vi", pager);
         let long = "line\n".repeat(1 << 20);
-        assert_eq!(host("head -n 1 >/dev/null").page_text(&long), Ok(()));
-        assert!(host("no-such-pager 2>/dev/null").page_text("x").unwrap_err().contains("set $PAGER"));
+        assert_eq!(host("head -n 1 >/dev/null").page_text(&long, &mut stay), Ok(()));
+        assert!(
+            host("no-such-pager 2>/dev/null").page_text("x", &mut stay).unwrap_err().contains("set $PAGER")
+        );
     }
 
     #[test]
@@ -328,8 +339,8 @@ mod tests {
         // Any variable that this test has stands for a key.
         let editor = "sh -c 'printf %s \"${PATH:-none}\" > \"$1\"' sh";
         let host = || TerminalHost::with_programs(dir.path(), PathBuf::new, editor, "cat");
-        assert_ne!(host().edit_text("x").unwrap(), "none");
-        let without = host().without(vec!["PATH".into()]).edit_text("x").unwrap();
+        assert_ne!(host().edit_text("x", &mut stay).unwrap(), "none");
+        let without = host().without(vec!["PATH".into()]).edit_text("x", &mut stay).unwrap();
         assert!(!without.contains(&std::env::var("PATH").unwrap()), "{without}");
     }
 }

@@ -8,5 +8,6 @@ pub mod doctor;
 pub mod export;
 pub mod host;
 pub mod out;
+mod person;
 pub mod rehearsal;
 pub mod sessions;

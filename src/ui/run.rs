@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::api::command::{Command, Query};
 use crate::base::Millis;
-use crate::link::{Front, Host, Next};
+use crate::link::{Front, Host, Leave, Next};
 use crate::ui::clipboard::{Between, between, osc52, word};
 use crate::ui::depth::{Depth, depth};
 use crate::ui::input::{Input, Reader};
@@ -367,11 +367,28 @@ impl<'a> Screen<'a> {
     }
 
     /// Leaves the terminal, lets another program have it, and comes back.
-    fn outside<T>(&mut self, what: impl FnOnce(&mut dyn Host) -> T) -> T {
+    /// Told to end meanwhile, it does not come back: the other program is asked to end as well.
+    fn outside<T>(&mut self, what: impl FnOnce(&mut dyn Host, Leave<'_>) -> T) -> T {
         self.terminal.pause();
-        let out = what(self.host);
-        self.signals.take();
-        self.reenter();
+        let leaving = &mut self.leaving;
+        let signals = &self.signals;
+        let mut look = |came: Vec<Signal>| {
+            // an interrupt or a quit by key was meant for the other program
+            for signal in came {
+                match signal {
+                    Signal::Terminate => *leaving = Some(Exit::Ended(15)),
+                    Signal::HangUp => *leaving = Some(Exit::Ended(1)),
+                    Signal::Resize | Signal::Continue | Signal::Stop => {}
+                    Signal::Interrupt | Signal::Quit => {}
+                }
+            }
+            leaving.is_some()
+        };
+        let host = &mut *self.host;
+        let out = signals.with_children(|| what(host, &mut |ms| look(signals.wait(ms))));
+        if !look(signals.take()) {
+            self.reenter();
+        }
         out
     }
 
@@ -385,12 +402,12 @@ impl<'a> Screen<'a> {
                     self.terminal.write(&bytes);
                     self.tell(Msg::Say(word(&text, self.between)));
                 }
-                Effect::Edit(text) => match self.outside(|host| host.edit_text(&text)) {
+                Effect::Edit(text) => match self.outside(|host, leave| host.edit_text(&text, leave)) {
                     Ok(text) => self.tell(Msg::Composer(composer::Msg::Edited(text))),
                     Err(why) => self.tell(Msg::Say(why)),
                 },
                 Effect::Page(text) => {
-                    if let Err(why) = self.outside(|host| host.page_text(&text)) {
+                    if let Err(why) = self.outside(|host, leave| host.page_text(&text, leave)) {
                         self.tell(Msg::Say(why));
                     }
                 }
@@ -403,7 +420,7 @@ impl<'a> Screen<'a> {
                         self.tell(Msg::Say(why));
                     }
                 },
-                Effect::Suspend => self.outside(|host| host.suspend()),
+                Effect::Suspend => self.outside(|host, _| host.suspend()),
                 Effect::Dump => {
                     let text = self.model.ring.dump();
                     let said = match self.host.keep_dump(&text) {

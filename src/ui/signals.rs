@@ -6,8 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::SigId;
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 
 /// A signal that the screen listens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,7 @@ const ALL: [(i32, Signal); 7] = [
 /// The signals of the process, for as long as it lives.
 pub struct Signals {
     read: UnixStream,
+    write: UnixStream,
     came: Vec<(Signal, Arc<AtomicBool>)>,
     ids: Vec<SigId>,
 }
@@ -50,14 +52,31 @@ impl Signals {
     pub fn listen() -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
-        let mut signals = Self { read, came: Vec::new(), ids: Vec::new() };
+        let mut signals = Self { read, write, came: Vec::new(), ids: Vec::new() };
         for (number, signal) in ALL {
             let flag = Arc::new(AtomicBool::new(false));
             signals.ids.push(signal_hook::flag::register(number, flag.clone())?);
-            signals.ids.push(signal_hook::low_level::pipe::register(number, write.try_clone()?)?);
+            signals.ids.push(signal_hook::low_level::pipe::register(number, signals.write.try_clone()?)?);
             signals.came.push((signal, flag));
         }
         Ok(signals)
+    }
+    /// While `during` runs, the end of a child wakes a wait for signals, too.
+    pub fn with_children<T>(&self, during: impl FnOnce() -> T) -> T {
+        let write = self.write.try_clone().ok();
+        let id = write.and_then(|write| signal_hook::low_level::pipe::register(SIGCHLD, write).ok());
+        let out = during();
+        if let Some(id) = id {
+            signal_hook::low_level::unregister(id);
+        }
+        out
+    }
+    /// Waits for a signal, or for the end of a child, or until `ms` are over; what came.
+    pub fn wait(&self, ms: u32) -> Vec<Signal> {
+        let mut fds = [PollFd::new(&self.read, PollFlags::IN)];
+        let ms = Timespec { tv_sec: i64::from(ms / 1000), tv_nsec: i64::from(ms % 1000) * 1_000_000 };
+        let _ = poll(&mut fds, Some(&ms));
+        self.take()
     }
     /// Those that came since the last look.
     pub fn take(&self) -> Vec<Signal> {

@@ -36,6 +36,25 @@ fn a_quit_signal_from_outside_leaves_the_terminal_clean() {
 }
 
 #[test]
+fn a_signal_while_the_editor_is_open_ends_both_and_leaves_the_terminal_clean() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let mut home = Home::new();
+        let pid = home.path("pid");
+        home.set("EDITOR", &format!("echo $$ > {}; sleep 100; :", pid.display()));
+        let model = says(&home, "All is well.");
+        let mut program = home.show(&["--model", &model]);
+        program.wait_for("keys");
+        program.send("\x07");
+        program.until("the editor", |_| std::fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')));
+        program.signal(signal);
+        assert_eq!(program.end(), code, "{signal}");
+        program.assert_clean();
+        let pid = std::fs::read_to_string(&pid).unwrap();
+        assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "{signal}: the editor lives on");
+    }
+}
+
+#[test]
 fn a_limit_on_the_size_of_files_fails_a_run_and_does_not_kill_it() {
     let home = Home::new();
     let model = says(&home, &"a long answer ".repeat(4096));

@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use windlass::api::board::Phase;
 use windlass::api::event::Event;
 use windlass::api::message::Image;
-use windlass::link::{COMMANDS_MAX, EVENTS_MAX, Front, Host, Shared};
+use windlass::link::{COMMANDS_MAX, EVENTS_MAX, Front, Host, Leave, Shared};
 use windlass::ui::{Exit, UiOptions, run, wake_pair};
 
 use super::record;
@@ -23,10 +23,10 @@ const ROLE: &str = "WINDLASS_TEST_SCREEN";
 struct NoHost;
 
 impl Host for NoHost {
-    fn edit_text(&mut self, text: &str) -> Result<String, String> {
+    fn edit_text(&mut self, text: &str, _leave: Leave<'_>) -> Result<String, String> {
         Ok(format!("{text} edited"))
     }
-    fn page_text(&mut self, _text: &str) -> Result<(), String> {
+    fn page_text(&mut self, _text: &str, _leave: Leave<'_>) -> Result<(), String> {
         Ok(())
     }
     fn suspend(&mut self) {
@@ -72,11 +72,11 @@ fn be_a_screen(role: &str) -> i32 {
             let mut host = NoHost;
             struct Bomb<'a>(&'a mut NoHost);
             impl Host for Bomb<'_> {
-                fn edit_text(&mut self, _: &str) -> Result<String, String> {
+                fn edit_text(&mut self, _: &str, _leave: Leave<'_>) -> Result<String, String> {
                     panic!("the bomb went off")
                 }
-                fn page_text(&mut self, text: &str) -> Result<(), String> {
-                    self.0.page_text(text)
+                fn page_text(&mut self, text: &str, leave: Leave<'_>) -> Result<(), String> {
+                    self.0.page_text(text, leave)
                 }
                 fn suspend(&mut self) {}
                 fn keep_dump(&mut self, _: &str) -> Result<String, String> {
