@@ -3,9 +3,9 @@
 //! Here: the script and the sample, and the scratch copy, which is private and removed at the end. The
 //! script steers by what the tools really answer, so another sample would need another script.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The scripted model (`contracts`, "Scripted models").
@@ -22,11 +22,18 @@ const SAMPLE: &[(&str, &str, u32)] = &[
     ("wordcount", include_str!("../../assets/rehearsal/project/wordcount"), 0o700),
 ];
 
+/// How the scratch copies' directories begin.
+const PREFIX: &str = "windlass-rehearsal-";
+/// The file in one that its process holds locked. It gets its name when it is.
+const LOCK: &str = "lock";
+
 /// A scratch copy of the sample. Dropping it removes it.
 #[derive(Debug)]
 pub struct Scratch {
     dir: tempfile::TempDir,
     project: std::path::PathBuf,
+    /// Locked for as long as this process lives: whoever gets the lock knows it is gone.
+    _lock: File,
 }
 
 impl Scratch {
@@ -43,7 +50,10 @@ impl Scratch {
             )
         };
         // tempfile makes it 0700
-        let dir = tempfile::Builder::new().prefix("windlass-rehearsal-").tempdir_in(place).map_err(said)?;
+        let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place).map_err(said)?;
+        let early = dir.path().join("lock.new");
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&early).map_err(said)?;
+        lock.lock().and_then(|()| std::fs::rename(&early, dir.path().join(LOCK))).map_err(said)?;
         let project = dir.path().join("wordcount");
         std::fs::create_dir(&project).map_err(said)?;
         for (name, text, mode) in SAMPLE {
@@ -55,7 +65,7 @@ impl Scratch {
                 .map_err(said)?;
             file.write_all(text.as_bytes()).map_err(said)?;
         }
-        Ok(Self { dir, project })
+        Ok(Self { dir, project, _lock: lock })
     }
 
     /// The project's directory: where the session works.
@@ -77,6 +87,30 @@ impl Scratch {
     }
 }
 
+/// Removes the copies that killed rehearsals left in the directory for temporary files.
+pub fn sweep() {
+    sweep_in(&std::env::temp_dir());
+}
+
+/// Only what is ours beyond doubt goes: by its name, its owner, and a lock that its process would hold.
+fn sweep_in(place: &Path) {
+    let us = nix::unistd::geteuid().as_raw();
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let ours = || {
+            entry.metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == us && meta.mode() & 0o77 == 0)
+        };
+        if !named || !ours() {
+            continue;
+        }
+        let Ok(lock) = OpenOptions::new().write(true).open(entry.path().join(LOCK)) else { continue };
+        if lock.try_lock().is_ok() {
+            // what cannot be removed stays for the next start
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +119,25 @@ mod tests {
     fn tests_of(project: &Path) -> String {
         let out = Command::new("sh").arg("./test").current_dir(project).output().unwrap();
         String::from_utf8(out.stdout).unwrap()
+    }
+
+    #[test]
+    fn what_a_killed_rehearsal_left_is_swept_and_nothing_else() {
+        let tmp = tempfile::tempdir().unwrap();
+        let lives = Scratch::make_in(tmp.path()).unwrap();
+        let Scratch { dir, _lock, .. } = Scratch::make_in(tmp.path()).unwrap();
+        // as after a kill: the directory stays, the lock is free
+        let left = dir.keep();
+        drop(_lock);
+        let others =
+            [format!("{PREFIX}of-a-person"), "windlass-other".to_owned()].map(|name| tmp.path().join(name));
+        for other in &others {
+            std::fs::create_dir(other).unwrap();
+        }
+        sweep_in(tmp.path());
+        assert!(!left.exists(), "it stays");
+        assert!(lives.project().join("wordcount").exists(), "one that is in use was swept");
+        assert!(others.iter().all(|other| other.exists()), "something else was swept");
     }
 
     #[test]

@@ -74,6 +74,8 @@ impl<'a> Wired<'a> {
     }
 
     fn run(mut self) -> Result<u8, Failed> {
+        // beside everything else: no frame waits for it
+        self.runtime.spawn_blocking(rehearsal::sweep);
         let mut next = if self.begin.rehearsal { self.rehearsal()? } else { self.session(None)? };
         loop {
             let (exit, session) = self.show(next)?;
