@@ -13,7 +13,7 @@ use windlass::config::{Loaded, Sources, load};
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
-use windlass::start::{Misuse, Ready, exec, ready, screen};
+use windlass::start::{exec, ready, screen};
 use windlass::store::Dirs;
 use windlass::ui::keymap::Keymap;
 use windlass::ui::theme;
@@ -55,10 +55,18 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
             let (_, problems) = table(&loaded);
             config::run(*action, &loaded, dirs.config(), &[problems, screen_problems(&loaded)].concat())
         }
-        Some(Verb::Exec { start, json, prompt }) => match opened(dirs, start) {
-            Ok(ready) => exec::run(ready, prompt, *json),
-            Err(misuse) => exec::refuse(&misuse.0),
-        },
+        Some(Verb::Exec { start, json, prompt }) => {
+            let loaded = loaded_for(dirs, start.cwd.as_deref());
+            let ready = ready(&loaded, dirs, start);
+            if *json || ready.is_err() {
+                // no notice on standard error will say it
+                config::warn(&loaded);
+            }
+            match ready {
+                Ok(ready) => exec::run(ready, prompt, *json),
+                Err(misuse) => exec::refuse(&misuse.0),
+            }
+        }
         Some(Verb::Resume { id, cwd, model, approve }) => {
             let start = Start {
                 cwd: cwd.clone(),
@@ -79,11 +87,6 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
 fn shown(dirs: &Dirs, start: Start, prompt: Option<String>, rehearsal: bool) -> u8 {
     let load = |cwd: Option<&Path>| loaded_for(dirs, cwd);
     screen::run(screen::Begin { dirs, start, prompt, rehearsal, load: &load })
-}
-
-/// The options of a session, by the settings of its directory.
-fn opened(dirs: &Dirs, start: &Start) -> Result<Ready, Misuse> {
-    ready(&loaded_for(dirs, start.cwd.as_deref()), dirs, start)
 }
 
 /// The settings as they hold in the current directory.

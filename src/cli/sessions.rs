@@ -24,7 +24,7 @@ pub fn run(dirs: &Dirs, cwd: Option<&Path>, json: bool) -> u8 {
     let sessions = store::list(dirs, cwd.as_deref());
     let closed = store::list::closed(dirs);
     for error in &closed {
-        eprintln!("windlass: a session is left out: {}", chain(error));
+        say(format_args!("windlass: a session is left out: {}", chain(error)));
     }
     let text: String = if json {
         sessions.iter().map(json_line).collect()

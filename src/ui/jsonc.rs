@@ -47,6 +47,8 @@ pub enum Leaf {
     Text(String),
     /// `null`.
     Null,
+    /// An object with nothing in it.
+    Empty,
     /// Anything else, in words.
     Other(&'static str),
 }
@@ -101,6 +103,7 @@ fn walk(object: &jsonc_parser::ast::Object<'_>, path: &mut Vec<String>, lines: &
         path.push(property.name.as_str().to_owned());
         let line = lines.at(property.range().start);
         let value = match &property.value {
+            Value::Object(inner) if inner.properties.is_empty() => Leaf::Empty,
             Value::Object(inner) => {
                 walk(inner, path, lines, out);
                 path.pop();

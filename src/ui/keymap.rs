@@ -59,6 +59,11 @@ impl Keymap {
 
     fn take(&mut self, row: &Row) -> Result<(), String> {
         let layers = || LAYERS.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().join(", ");
+        if let ([layer], Leaf::Empty) = (row.path.as_slice(), &row.value)
+            && LAYERS.iter().any(|(_, name, _)| name == layer)
+        {
+            return Ok(());
+        }
         let [layer, keys] = row.path.as_slice() else {
             return Err(format!("expected keys under one of {}", layers()));
         };
@@ -74,6 +79,7 @@ impl Keymap {
                     ACTIONS.iter().filter(|(l, ..)| l == layer).map(|(_, _, name, _)| *name).collect();
                 format!("unknown action `{name}`; expected null or one of {}", names.join(", "))
             })?),
+            Leaf::Empty => return Err("expected an action's name or null, found an object".to_owned()),
             Leaf::Other(what) => return Err(format!("expected an action's name or null, found {what}")),
         };
         self.bindings.retain(|b| !(b.layer == *layer && b.keys == keys));
@@ -205,6 +211,16 @@ mod tests {
             std::fs::read_to_string(file).unwrap_or_default(),
             page,
             "WINDLASS_WRITE_DOCS=1 writes it anew"
+        );
+    }
+
+    #[test]
+    fn an_unknown_part_is_named_also_when_it_is_empty() {
+        let said = Keymap::default().merge("{\"global\": {}, \"nowhere\": {}}", "keymap.json");
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(
+            said[0].to_string().starts_with("keymap.json:1: nowhere: expected keys under one of"),
+            "{said:?}"
         );
     }
 

@@ -95,6 +95,9 @@ fn a_malformed_setting_is_named_and_the_run_goes_on() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.contains("settings.json:2: mouse: expected `true` or `false`"), "{}", ran.err);
     assert!(ran.out.contains("hello"));
+    let ran = home.run(&["exec", "--json", "--model", &home.script(), "hello"], "");
+    assert!(ran.err.contains("settings.json:2: mouse: expected `true` or `false`"), "{}", ran.err);
+    assert!(ran.out.lines().all(|line| line.starts_with('{')), "{}", ran.out);
 }
 
 #[test]

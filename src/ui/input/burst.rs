@@ -8,6 +8,8 @@ use super::{Decoder, Input};
 const LONG: usize = 64;
 /// Reads this close to a burst go on with it.
 const NEAR_MS: u64 = 30;
+/// A terminal sends Alt and a letter at once: a letter this long after an Escape was typed by itself.
+const APART_MS: u64 = 8;
 
 /// The decoder with an eye for bursts.
 #[derive(Debug, Default)]
@@ -15,6 +17,8 @@ pub struct Reader {
     decoder: Decoder,
     /// When the last burst was read.
     burst_at: Option<u64>,
+    /// When anything was read last.
+    read_at: u64,
 }
 
 impl Reader {
@@ -28,6 +32,11 @@ impl Reader {
                 _ => out.push(Input::Paste(text)),
             }
             return;
+        }
+        let apart = now.saturating_sub(std::mem::replace(&mut self.read_at, now)) >= APART_MS;
+        let letter = bytes.first().is_some_and(|byte| byte.is_ascii_alphanumeric() && !b"OP".contains(byte));
+        if apart && letter && self.decoder.holds_escape() {
+            self.decoder.time_out(out);
         }
         self.decoder.feed(bytes, out);
     }
@@ -95,6 +104,18 @@ mod tests {
     fn enter_long_after_a_burst_is_a_key() {
         let out = read(&[("one\rtwo", 0), ("\r", 400)]);
         assert_eq!(out.last(), Some(&Input::Key(Key::plain(Code::Enter))));
+    }
+
+    #[test]
+    fn a_letter_soon_after_escape_is_a_letter_and_alt_is_what_comes_at_once() {
+        let (escape, letter) = (Key::plain(Code::Escape), Key::plain(Code::Char('h')));
+        assert_eq!(read(&[("\x1b", 100), ("h", 130)]), [Input::Key(escape), Input::Key(letter)]);
+        for at_once in [&[("\x1bh", 100)][..], &[("\x1b", 100), ("h", 101)]] {
+            assert_eq!(read(at_once), [Input::Key(Key::with(Code::Char('h'), crate::ui::input::Mods::ALT))]);
+        }
+        // the beginning of a sequence may be late
+        assert_eq!(read(&[("\x1b", 100), ("[A", 130)]), [Input::Key(Key::plain(Code::Up))]);
+        assert_eq!(read(&[("\x1b", 100), ("OA", 130)]), [Input::Key(Key::plain(Code::Up))]);
     }
 
     #[test]

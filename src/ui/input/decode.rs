@@ -110,6 +110,11 @@ impl Decoder {
         None
     }
 
+    /// Whether a lone Escape is held.
+    pub fn holds_escape(&self) -> bool {
+        self.held == [0x1b] && self.paste.is_none() && !self.skipping
+    }
+
     /// Whether nothing is held.
     pub fn at_rest(&self) -> bool {
         self.held.is_empty() && self.paste.is_none() && !self.skipping
