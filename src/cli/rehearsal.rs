@@ -49,8 +49,9 @@ impl Scratch {
                 "the rehearsal's scratch copy cannot be made in {place}: {error}; set TMPDIR to a directory that can be written"
             )
         };
-        // tempfile makes it 0700
-        let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place).map_err(said)?;
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let dir =
+            tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir_in(place).map_err(said)?;
         let early = dir.path().join("lock.new");
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&early).map_err(said)?;
         lock.lock().and_then(|()| std::fs::rename(&early, dir.path().join(LOCK))).map_err(said)?;
@@ -128,7 +129,8 @@ mod tests {
         let Scratch { dir, _lock, .. } = Scratch::make_in(tmp.path()).unwrap();
         // as after a kill: the directory stays, the lock is free
         let left = dir.keep();
-        drop(_lock);
+        // (a child that another test just forks shares it until it runs its program)
+        _lock.unlock().unwrap();
         let others =
             [format!("{PREFIX}of-a-person"), "windlass-other".to_owned()].map(|name| tmp.path().join(name));
         for other in &others {
