@@ -196,7 +196,12 @@ mod tests {
         assert_eq!(signal(&other, Signal::KILL), Sent::Gone);
         assert!(child.try_wait().unwrap().is_none(), "a wrong start time was signalled");
         assert!(below(std::process::id() as i32).iter().any(|seen| seen.id == id));
-        assert!(named(&id).words().ends_with("sleep 300"));
+        // The kernel may show the new program's words a moment after its start.
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while !named(&id).words().ends_with("sleep 300") {
+            assert!(std::time::Instant::now() < until, "{}", named(&id).words());
+            std::thread::yield_now();
+        }
         assert_eq!(signal(&id, Signal::KILL), Sent::Yes);
         child.wait().unwrap();
         assert_eq!(signal(&id, Signal::KILL), Sent::Gone);
