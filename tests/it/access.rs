@@ -96,7 +96,7 @@ fn what_the_rules_allow_is_all_that_a_shell_runs() {
     }
     let mut seen: BTreeMap<bool, u32> = BTreeMap::new();
     let lines = proptest::collection::vec(piece(), 1..8).prop_map(|pieces| pieces.concat());
-    let config = Config { cases: 4000, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: crate::cases(4000), failure_persistence: None, ..Config::default() };
     let counted = std::cell::RefCell::new(&mut seen);
     TestRunner::new(config)
         .run(&lines, |command| {

@@ -22,7 +22,10 @@ use crate::again::{self, Player};
 const CASES: u32 = 300;
 
 fn runner() -> TestRunner {
-    TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) })
+    TestRunner::new(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(crate::cases(CASES))
+    })
 }
 
 /// A directory with one session in it, whose journal is written by the test.

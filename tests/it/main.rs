@@ -29,3 +29,8 @@ mod tools_search;
 mod turns;
 mod wire_contract;
 mod wire_outside;
+
+/// How many cases of a search: twenty times as many in the long run (`tests/run --long`).
+pub fn cases(quick: u32) -> u32 {
+    if std::env::var_os("WINDLASS_LONG").is_some() { quick * 20 } else { quick }
+}

@@ -278,7 +278,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::cases(400), failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn no_key_answers_within_400_ms_of_the_flush(
         before in prop::collection::vec(step(), 0..12), after in prop::collection::vec(step(), 0..40)

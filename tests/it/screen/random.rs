@@ -83,7 +83,7 @@ fn apply(screen: &mut Screen, step: Step, number: usize) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 300,
+        cases: crate::cases(300),
         max_shrink_iters: 300,
         failure_persistence: None,
         ..ProptestConfig::default()
