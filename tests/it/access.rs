@@ -91,8 +91,10 @@ fn what_the_rules_allow_is_all_that_a_shell_runs() {
     fs::create_dir(&cwd).unwrap();
     for name in ["a", "b", "c"] {
         let program = bin.join(name);
-        fs::write(&program, "#!/bin/sh\nprintf '%s\\0' \"$0\" \"$@\" \"\u{1}\" >>\"$RECORD\"\n").unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        crate::executable(
+            &program,
+            "#!/bin/sh\nprintf '%s\\0' \"$0\" \"$@\" \"\u{1}\" >>\"$RECORD\"\n".as_bytes(),
+        );
     }
     let mut seen: BTreeMap<bool, u32> = BTreeMap::new();
     let lines = proptest::collection::vec(piece(), 1..8).prop_map(|pieces| pieces.concat());
@@ -124,8 +126,10 @@ fn the_record_would_show_a_command_that_was_smuggled() {
     fs::create_dir(dir.path().join("bin")).unwrap();
     fs::create_dir(dir.path().join("cwd")).unwrap();
     let program = dir.path().join("bin/c");
-    fs::write(&program, "#!/bin/sh\nprintf '%s\\0' \"$0\" \"$@\" \"\u{1}\" >>\"$RECORD\"\n").unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    crate::executable(
+        &program,
+        "#!/bin/sh\nprintf '%s\\0' \"$0\" \"$@\" \"\u{1}\" >>\"$RECORD\"\n".as_bytes(),
+    );
     let ran = ran(dir.path(), "a $(c 'x y'); true");
     assert_eq!(ran.len(), 1, "{ran:?}");
     assert_eq!(ran[0][1], "x y");

@@ -144,7 +144,7 @@ fn another_process_of_the_same_person_cannot_read_the_programs_environment() {
     // The directory is open to the other user that root runs the program as.
     fs::set_permissions(home.tmp.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let program = home.path("windlass");
-    fs::copy(env!("CARGO_BIN_EXE_windlass"), &program).unwrap();
+    crate::executable(&program, &fs::read(env!("CARGO_BIN_EXE_windlass")).unwrap());
     let mut command = std::process::Command::new(&program);
     command
         .args(["exec", "--model", &home.script()])

@@ -30,6 +30,20 @@ mod turns;
 mod wire_contract;
 mod wire_outside;
 
+/// Writes an executable file. A process of its own writes it: while we held it open for writing, a command that
+/// another test starts at that moment would inherit it, and running it would say "text file busy".
+pub fn executable(path: &std::path::Path, content: &[u8]) {
+    use std::io::Write as _;
+    let mut writer = std::process::Command::new("sh")
+        .args(["-c", "cat >\"$1\" && chmod 755 \"$1\"", "sh"])
+        .arg(path)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(content).unwrap();
+    assert!(writer.wait().unwrap().success(), "{} was not written", path.display());
+}
+
 /// How many cases of a search: twenty times as many in the long run (`tests/run --long`).
 pub fn cases(quick: u32) -> u32 {
     if std::env::var_os("WINDLASS_LONG").is_some() { quick * 20 } else { quick }
