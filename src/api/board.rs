@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use crate::api::access::{Approval, Mode};
 use crate::api::entry::Entry;
+use crate::api::job::JobRow;
 use crate::api::message::Usage;
-use crate::base::{Millis, SessionId};
+use crate::base::{JobId, Millis, SessionId};
 use crate::law::board::Board;
 
 /// What the session does at this moment.
@@ -146,6 +147,8 @@ pub struct Record {
     pub live: Live,
     /// The running calls and their progress.
     pub calls: Board,
+    /// The jobs: those that run, and those that ended and were not dismissed.
+    pub jobs: Board<JobId, JobRow>,
     /// Questions to the person, oldest first.
     pub approvals: Arc<Vec<Approval>>,
     /// All that the title tells.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::api::access::{Decision, Mode};
 use crate::api::message::{Image, Thinking};
-use crate::base::{CallId, EntryId, SessionId};
+use crate::api::screen::Size;
+use crate::base::{CallId, EntryId, JobId, SessionId};
 
 /// A command to the session's owner loop. Each is answered by a change of the record, or by an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,17 +45,39 @@ pub enum Command {
     Compact,
     /// Give the session a display name.
     Rename(String),
-    /// Move the head to this entry (none: before the first). Files are not touched.
+    /// Move the head to this entry (none: before the first). Jobs that were started after it are ended.
     Rewind {
         /// The entry that becomes the newest of the branch.
         to: Option<EntryId>,
+        /// Whether the files that the session's tools changed since are put back as they were.
+        restore: bool,
     },
+    /// Take the newest restoring of files back.
+    UndoRestore,
     /// Run a command of the person's (`!`); `hidden` keeps it from the model (`!!`).
     Shell {
         /// The command line.
         command: String,
         /// Keep it from the model.
         hidden: bool,
+    },
+    /// Let a running command go on as a job (`^B`): the call that is named, else the oldest one that can.
+    Detach {
+        /// Which call; none: the oldest that can.
+        call: Option<CallId>,
+    },
+    /// Do something with a job.
+    Job {
+        /// Which.
+        job: JobId,
+        /// What.
+        ask: JobAsk,
+    },
+    /// Begin a new session with the branch up to this entry (none: with nothing); it becomes the open one
+    /// through the event `Forked`.
+    Fork {
+        /// The newest entry of the new session.
+        to: Option<EntryId>,
     },
     /// Trust the directory's own settings, or stop to.
     Trust(bool),
@@ -68,7 +91,29 @@ pub enum Command {
     /// What stands in the composer now: it is kept for the next open.
     Draft(String),
     /// Settle everything, release the lease and end the owner loop.
-    Close,
+    Close {
+        /// Jobs go on without the program; else those that are not kept are ended.
+        leave_jobs: bool,
+    },
+}
+
+/// What a person does with a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobAsk {
+    /// End its whole tree.
+    Kill,
+    /// Send this signal to its process group in front.
+    Signal(i32),
+    /// Let it go on when the program ends, or not.
+    Keep(bool),
+    /// Take an ended one off the list.
+    Dismiss,
+    /// Type this into its terminal.
+    Input(SecretBytes),
+    /// Give its terminal this size.
+    Resize(Size),
+    /// Show its terminal's picture in the record from now on, or no longer.
+    Watch(bool),
 }
 
 /// A question whose answer needs the disk or the network, so a screen cannot answer it itself.
@@ -94,6 +139,33 @@ pub enum Query {
     },
     /// What fills the window, part by part.
     Context,
+    /// A piece of a job's spool, as raw bytes.
+    JobLog {
+        /// Which.
+        job: JobId,
+        /// First byte.
+        offset: u64,
+        /// Most bytes.
+        limit: u64,
+    },
+    /// The next place in a job's spool that holds this text (letters of either case where it has no capital).
+    JobSearch {
+        /// Which.
+        job: JobId,
+        /// What is looked for.
+        text: String,
+        /// Where the search begins.
+        from: u64,
+        /// Towards the beginning.
+        back: bool,
+    },
+    /// Every branch of the session.
+    Tree,
+    /// What a rewind to this entry would do.
+    RewindPlan {
+        /// The entry; none: before the first.
+        to: Option<EntryId>,
+    },
     /// Model servers that answer on loopback.
     Servers,
     /// Custom commands (`commands/*.md`).
@@ -116,6 +188,16 @@ pub enum Query {
         /// The key. Its `Debug` is a placeholder.
         key: Secret,
     },
+}
+
+/// Bytes that must not be shown, logged or recorded: what a person types into a job.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretBytes(pub Vec<u8>);
+
+impl std::fmt::Debug for SecretBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretBytes(…)")
+    }
 }
 
 /// A text that must not be shown, logged or recorded.

@@ -9,8 +9,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::api::access::Mode;
+use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Image, Usage};
-use crate::base::{CallId, EntryId, Millis};
+use crate::base::{CallId, EntryId, JobId, Millis};
 
 /// One entry: committed, never changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,10 @@ pub enum EntryBody {
     TurnEnd(TurnEnd),
     /// The model or the mode was changed.
     Setting(Setting),
+    /// A job ended.
+    JobEnd(JobEnd),
+    /// Files were put back as they were.
+    Restore(Restore),
     /// A record of a kind that this program does not know; kept as it came.
     Unknown(UnknownEntry),
 }
@@ -60,6 +65,8 @@ impl PartialEq for EntryBody {
             (E::Compaction(a), E::Compaction(b)) => a == b,
             (E::TurnEnd(a), E::TurnEnd(b)) => a == b,
             (E::Setting(a), E::Setting(b)) => a == b,
+            (E::JobEnd(a), E::JobEnd(b)) => a == b,
+            (E::Restore(a), E::Restore(b)) => a == b,
             (E::Unknown(a), E::Unknown(b)) => a.kind == b.kind && a.raw.get() == b.raw.get(),
             (
                 E::User(_)
@@ -70,6 +77,8 @@ impl PartialEq for EntryBody {
                 | E::Compaction(_)
                 | E::TurnEnd(_)
                 | E::Setting(_)
+                | E::JobEnd(_)
+                | E::Restore(_)
                 | E::Unknown(_),
                 _,
             ) => false,
@@ -229,6 +238,9 @@ pub enum Details {
         /// Processes of its tree that could not be ended, each as `pid command`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         survivors: Vec<String>,
+        /// The job that goes on: the command itself, or what it left behind.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<JobId>,
     },
     /// The list of things to do.
     Todo {
@@ -334,6 +346,16 @@ pub struct Setting {
     /// The mode from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+}
+
+/// Files were put back as they were, by a rewind or by taking one back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restore {
+    /// The files, each with what stood there before the restoring: so that it can be taken back.
+    pub touched: Vec<Touched>,
+    /// The restoring that this one took back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<EntryId>,
 }
 
 /// A record of a kind that this program does not know.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::api::entry::Level;
 use crate::api::message::Image;
-use crate::base::{Millis, SessionId};
+use crate::base::{EntryId, JobId, Millis, SessionId};
 
 /// An event. Nothing that must not be lost travels here alone, but for what is given back.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,10 @@ pub enum Event {
         /// The answer.
         reply: Reply,
     },
+    /// A rewind was done.
+    Rewound(Rewound),
+    /// The branch is a session of its own now.
+    Forked(SessionId),
     /// The owner loop has ended; nothing comes after.
     Closed,
 }
@@ -52,6 +56,21 @@ pub enum Reply {
     },
     /// Parts of the window: name, tokens, and a word on each.
     Context(Vec<ContextPart>),
+    /// A piece of a job's spool.
+    JobLog {
+        /// The bytes, as the command wrote them.
+        bytes: Vec<u8>,
+        /// Where they begin.
+        offset: u64,
+        /// The spool's size now.
+        size: u64,
+    },
+    /// Where the text was found: its first byte; none: nowhere.
+    JobFound(Option<u64>),
+    /// The branches, in the order of their commits.
+    Tree(Vec<TreeEntry>),
+    /// What a rewind would do.
+    RewindPlan(RewindPlan),
     /// Model servers on loopback.
     Servers(Vec<ServerInfo>),
     /// Custom commands.
@@ -62,6 +81,47 @@ pub enum Reply {
     Done(String),
     /// It could not be answered; why and what to do.
     Failed(String),
+}
+
+/// One entry of the tree of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// Which.
+    pub id: EntryId,
+    /// The one before it.
+    pub parent: Option<EntryId>,
+    /// When it was committed.
+    pub at: Millis,
+    /// Whose it is: `you`, `model`, `call`, `notice`, …
+    pub who: &'static str,
+    /// A line that says what it is.
+    pub text: String,
+    /// Whether it stands on the branch that is open.
+    pub open: bool,
+}
+
+/// What a rewind would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RewindPlan {
+    /// Jobs that it would end.
+    pub stops: Vec<JobId>,
+    /// Files that can be put back as they were.
+    pub restores: Vec<PathBuf>,
+    /// Files that somebody else changed since, and why they would stay as they are.
+    pub conflicts: Vec<(PathBuf, String)>,
+}
+
+/// What a rewind did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rewound {
+    /// Jobs that have ended.
+    pub stopped: Vec<JobId>,
+    /// Jobs that were told to end and have not yet.
+    pub stopping: Vec<JobId>,
+    /// Files that were put back.
+    pub restored: Vec<PathBuf>,
+    /// Files that stay as they are, and why.
+    pub conflicts: Vec<(PathBuf, String)>,
 }
 
 /// A session, for the picker and `windlass sessions`.

@@ -9,6 +9,6 @@ pub mod plain;
 pub mod visible;
 
 pub use chain::chain;
-pub use id::{CallId, EntryId, SessionId};
+pub use id::{CallId, EntryId, JobId, SessionId};
 pub use millis::Millis;
 pub use plain::plain;

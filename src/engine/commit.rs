@@ -127,6 +127,8 @@ impl Owner {
             | EntryBody::Notice(_)
             | EntryBody::TurnEnd(_)
             | EntryBody::Setting(_)
+            | EntryBody::JobEnd(_)
+            | EntryBody::Restore(_)
             | EntryBody::Unknown(_) => {}
         }
     }
@@ -168,9 +170,12 @@ impl Owner {
 /// Which entries are synced to the disk before they are told.
 fn durability(body: &EntryBody) -> Durability {
     match body {
-        EntryBody::User(_) | EntryBody::CallSettle(_) | EntryBody::TurnEnd(_) | EntryBody::Compaction(_) => {
-            Durability::Synced
-        }
+        EntryBody::User(_)
+        | EntryBody::CallSettle(_)
+        | EntryBody::TurnEnd(_)
+        | EntryBody::Compaction(_)
+        | EntryBody::JobEnd(_)
+        | EntryBody::Restore(_) => Durability::Synced,
         EntryBody::Answer(_)
         | EntryBody::CallStart(_)
         | EntryBody::Notice(_)

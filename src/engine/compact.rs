@@ -97,6 +97,8 @@ fn tokens(entry: &Entry) -> u64 {
         | EntryBody::Notice(_)
         | EntryBody::TurnEnd(_)
         | EntryBody::Setting(_)
+        | EntryBody::JobEnd(_)
+        | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => 0,
     };
     window::estimate(bytes)
@@ -112,6 +114,8 @@ fn may_begin(entry: &Entry) -> bool {
         | EntryBody::Compaction(_)
         | EntryBody::TurnEnd(_)
         | EntryBody::Setting(_)
+        | EntryBody::JobEnd(_)
+        | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => false,
     }
 }

@@ -47,6 +47,8 @@ pub fn messages(path: &[Arc<Entry>]) -> Vec<Message> {
             | EntryBody::Compaction(_)
             | EntryBody::TurnEnd(_)
             | EntryBody::Setting(_)
+            | EntryBody::JobEnd(_)
+            | EntryBody::Restore(_)
             | EntryBody::Unknown(_) => {}
         }
     }
@@ -117,6 +119,8 @@ impl<'a> Calls<'a> {
                 | EntryBody::Compaction(_)
                 | EntryBody::TurnEnd(_)
                 | EntryBody::Setting(_)
+                | EntryBody::JobEnd(_)
+                | EntryBody::Restore(_)
                 | EntryBody::Unknown(_) => {}
             }
         }

@@ -111,6 +111,7 @@ pub fn open_behind(options: Options, runtime: &Handle, wake: Wake) -> Result<Ope
 
 fn ends(status: Status, wake: Wake) -> (Ends, Front) {
     let record = Record {
+        jobs: crate::law::board::Board::default(),
         path: Vec::new(),
         epoch: 0,
         live: Live::default(),
@@ -391,6 +392,8 @@ fn opens_turn(entry: &Arc<Entry>) -> Option<bool> {
         | EntryBody::Notice(_)
         | EntryBody::Compaction(_)
         | EntryBody::Setting(_)
+        | EntryBody::JobEnd(_)
+        | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => None,
     }
 }

@@ -144,7 +144,7 @@ impl Owner {
             let deadline = self.deadline();
             tokio::select! {
                 command = commands.recv() => match command {
-                    Some(Command::Close) | None => self.close(),
+                    Some(Command::Close { .. }) | None => self.close(),
                     Some(command) => self.on_command(command),
                 },
                 Some(word) = words.recv() => self.on_word(word),
@@ -257,7 +257,8 @@ impl Owner {
             }
             Command::Compact => self.turn_event(turn::Event::CompactAsked),
             Command::Rename(title) => self.rename(title),
-            Command::Rewind { to } => self.rewind(to),
+            Command::Rewind { to, .. } => self.rewind(to),
+            Command::UndoRestore | Command::Detach { .. } | Command::Job { .. } | Command::Fork { .. } => {}
             Command::Shell { command, hidden } => self.run_shell(command, hidden),
             Command::Trust(trust) => self.trust(trust),
             Command::Ask { number, query } => self.ask_query(number, query),
@@ -265,7 +266,7 @@ impl Owner {
                 self.draft = text;
                 self.keep_draft();
             }
-            Command::Close => self.close(),
+            Command::Close { .. } => self.close(),
         }
     }
 

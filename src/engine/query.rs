@@ -43,6 +43,9 @@ impl Owner {
                 let parts = self.context_parts();
                 Box::new(move || Reply::Context(parts))
             }
+            Query::JobLog { .. } | Query::JobSearch { .. } | Query::Tree | Query::RewindPlan { .. } => {
+                Box::new(|| Reply::Failed("not here yet".into()))
+            }
             Query::Servers => {
                 spawn::telling(self.words.clone(), async move {
                     let found = probe::probe(&probe::USUAL).await;
@@ -125,6 +128,8 @@ impl Owner {
                 | EntryBody::Notice(_)
                 | EntryBody::TurnEnd(_)
                 | EntryBody::Setting(_)
+                | EntryBody::JobEnd(_)
+                | EntryBody::Restore(_)
                 | EntryBody::Unknown(_) => {}
             }
         }

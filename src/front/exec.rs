@@ -185,7 +185,7 @@ impl Run<'_> {
     }
 
     async fn close(mut self, woken: &Notify) -> u8 {
-        self.command(Command::Close).await;
+        self.command(Command::Close { leave_jobs: false }).await;
         loop {
             match self.front.events.recv().await {
                 Some(Event::Closed) | None => break,

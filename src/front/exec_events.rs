@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::api::board::{Live, PartKind, Phase, Record};
 use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
 use crate::api::event::Event;
+use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Body, Finish, Usage};
 
 /// How far the record was read.
@@ -99,7 +100,8 @@ impl Reader {
                 }
                 out.push(json!({"type": "turn.ended", "status": end.status.word()}));
             }
-            EntryBody::Setting(_) | EntryBody::Unknown(_) => {}
+            EntryBody::JobEnd(end) => out.push(job_ended(end)),
+            EntryBody::Restore(_) | EntryBody::Setting(_) | EntryBody::Unknown(_) => {}
         }
     }
 
@@ -166,6 +168,21 @@ fn settled(settle: &CallSettle) -> Value {
     Value::Object(event)
 }
 
+fn job_ended(end: &JobEnd) -> Value {
+    let outcome = &end.outcome;
+    let mut event = json!({"type": "job.ended", "job": end.job, "cause": outcome.end.cause()});
+    if let Some(object) = event.as_object_mut() {
+        if let Some(code) = outcome.exit_code {
+            object.insert("exit_code".into(), code.into());
+        }
+        if let Some(signal) = outcome.exit_signal {
+            object.insert("signal".into(), signal.into());
+        }
+        object.insert("duration_ms".into(), outcome.duration.0.into());
+    }
+    event
+}
+
 /// A path in JSON: a string, or its bytes where it is not UTF-8.
 pub fn path_json(path: &Path) -> Value {
     match path.to_str() {
@@ -193,7 +210,7 @@ pub fn said(event: &Event) -> Option<Value> {
         Event::TakenBack { text, .. } => Some(json!({
             "type": "notice", "level": "warning", "text": format!("a message was not delivered: {text}"),
         })),
-        Event::Answered { .. } | Event::Closed => None,
+        Event::Answered { .. } | Event::Rewound(_) | Event::Forked(_) | Event::Closed => None,
     }
 }
 

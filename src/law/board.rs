@@ -35,12 +35,12 @@ pub struct Progress {
 /// Removals that are remembered. A watcher that missed more gets the whole picture.
 pub const REMOVALS_MAX: usize = 64;
 
-/// The running calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Board {
-    slots: BTreeMap<CallId, (u64, Progress)>,
+/// What runs, by its id: the calls, or the jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Board<K: Ord = CallId, V = Progress> {
+    slots: BTreeMap<K, (u64, V)>,
     /// The newest removals, oldest first, each with its revision.
-    removals: VecDeque<(u64, CallId)>,
+    removals: VecDeque<(u64, K)>,
     /// The revision of the newest removal that is no longer remembered.
     forgotten: u64,
     revision: u64,
@@ -48,25 +48,31 @@ pub struct Board {
 
 /// What changed on a board since a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changes<'a> {
+pub struct Changes<'a, K = CallId, V = Progress> {
     /// The watcher must forget all it had: `running` is the whole picture.
     pub whole: bool,
     /// Calls that ended. Apply these first.
-    pub ended: Vec<&'a CallId>,
+    pub ended: Vec<&'a K>,
     /// Calls that began or reported, each with its latest progress.
-    pub running: Vec<(&'a CallId, &'a Progress)>,
+    pub running: Vec<(&'a K, &'a V)>,
     /// Ask for what comes after this revision next.
     pub revision: u64,
 }
 
-impl Board {
+impl<K: Ord, V> Default for Board<K, V> {
+    fn default() -> Self {
+        Self { slots: BTreeMap::new(), removals: VecDeque::new(), forgotten: 0, revision: 0 }
+    }
+}
+
+impl<K: Ord + Clone, V> Board<K, V> {
     /// A call begins.
-    pub fn begin(&mut self, call: CallId, progress: Progress) {
+    pub fn begin(&mut self, call: K, progress: V) {
         self.revision += 1;
         self.slots.insert(call, (self.revision, progress));
     }
     /// A call reports. After its end this does nothing.
-    pub fn report(&mut self, call: &CallId, change: impl FnOnce(&mut Progress)) {
+    pub fn report(&mut self, call: &K, change: impl FnOnce(&mut V)) {
         if let Some((revision, progress)) = self.slots.get_mut(call) {
             self.revision += 1;
             *revision = self.revision;
@@ -74,7 +80,7 @@ impl Board {
         }
     }
     /// A call's settle has committed: it leaves the board, with its last progress.
-    pub fn end(&mut self, call: &CallId) -> Option<Progress> {
+    pub fn end(&mut self, call: &K) -> Option<V> {
         let (call, (_, progress)) = self.slots.remove_entry(call)?;
         self.revision += 1;
         self.removals.push_back((self.revision, call));
@@ -84,11 +90,11 @@ impl Board {
         Some(progress)
     }
     /// The last progress of a running call.
-    pub fn get(&self, call: &CallId) -> Option<&Progress> {
+    pub fn get(&self, call: &K) -> Option<&V> {
         self.slots.get(call).map(|(_, progress)| progress)
     }
     /// All running calls.
-    pub fn iter(&self) -> impl Iterator<Item = (&CallId, &Progress)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.slots.iter().map(|(call, (_, progress))| (call, progress))
     }
     /// Counts every change.
@@ -96,7 +102,7 @@ impl Board {
         self.revision
     }
     /// What changed after `revision`; from 0 or from before what is remembered: the whole picture.
-    pub fn changes_since(&self, revision: u64) -> Changes<'_> {
+    pub fn changes_since(&self, revision: u64) -> Changes<'_, K, V> {
         let whole = revision == 0 || revision < self.forgotten;
         let since = if whole { 0 } else { revision };
         let ended = if whole { 0 } else { self.removals.len() };
@@ -121,15 +127,21 @@ impl Board {
 }
 
 /// What a watcher holds: a copy of the board that it brings up to date when it likes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Picture {
-    calls: BTreeMap<CallId, Progress>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture<K: Ord = CallId, V = Progress> {
+    calls: BTreeMap<K, V>,
     revision: u64,
 }
 
-impl Picture {
+impl<K: Ord, V> Default for Picture<K, V> {
+    fn default() -> Self {
+        Self { calls: BTreeMap::new(), revision: 0 }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Picture<K, V> {
     /// Takes over what changed on the board since the last time; whether anything did.
-    pub fn update(&mut self, board: &Board) -> bool {
+    pub fn update(&mut self, board: &Board<K, V>) -> bool {
         if board.revision() == self.revision {
             return false;
         }
@@ -147,7 +159,7 @@ impl Picture {
         true
     }
     /// The running calls.
-    pub fn iter(&self) -> impl Iterator<Item = (&CallId, &Progress)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.calls.iter()
     }
 }

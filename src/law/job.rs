@@ -26,8 +26,26 @@ pub enum By {
     TimeLimit,
     /// A limit of output.
     OutputLimit,
+    /// A limit of processes.
+    ProcessLimit,
     /// The program went.
     ProgramGone,
+}
+
+/// How far the end of a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// SIGTERM was sent to so many processes.
+    Asked {
+        /// How many.
+        processes: u32,
+    },
+    /// SIGKILL was sent to so many that did not listen.
+    Destroyed {
+        /// How many.
+        processes: u32,
+    },
 }
 
 /// How a command ended.
@@ -49,17 +67,35 @@ pub enum End {
         /// By whom.
         by: By,
     },
+    /// Processes that their command left behind ended by themselves.
+    Ended,
     /// Its keeper is gone without a record.
     Lost,
 }
 
 impl End {
+    /// The cause in one word, for scripts: `exit`, `signal`, `user`, `model`, `rewind`, `limit`,
+    /// `program_gone`, `ended`, `lost`.
+    pub fn cause(&self) -> &'static str {
+        match self {
+            End::Exited { .. } => "exit",
+            End::Signalled { .. } => "signal",
+            End::Killed { by: By::User } => "user",
+            End::Killed { by: By::Model } => "model",
+            End::Killed { by: By::Rewind } => "rewind",
+            End::Killed { by: By::TimeLimit | By::OutputLimit | By::ProcessLimit } => "limit",
+            End::Killed { by: By::ProgramGone } => "program_gone",
+            End::Ended => "ended",
+            End::Lost => "lost",
+        }
+    }
     /// In words: `exit 0`, `signal SIGTERM`, `time limit`.
     pub fn words(&self) -> String {
         match self {
             End::Exited { code } => format!("exit {code}"),
             End::Signalled { signal } => format!("signal {}", signal_name(*signal)),
             End::Killed { by } => by.words().to_owned(),
+            End::Ended => "ended by themselves".to_owned(),
             End::Lost => "lost: its keeper is gone without a record".to_owned(),
         }
     }
@@ -74,6 +110,7 @@ impl By {
             By::Rewind => "stopped by a rewind",
             By::TimeLimit => "time limit",
             By::OutputLimit => "output limit",
+            By::ProcessLimit => "process limit",
             By::ProgramGone => "the program went",
         }
     }

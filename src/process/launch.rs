@@ -313,7 +313,9 @@ impl Running {
                 let (mut record, kept) = found(&dir, &process, truncation);
                 match record.end {
                     End::Lost => record.survivors = living,
-                    End::Exited { .. } | End::Signalled { .. } | End::Killed { .. } => record.left = living,
+                    End::Exited { .. } | End::Signalled { .. } | End::Killed { .. } | End::Ended => {
+                        record.left = living
+                    }
                 }
                 (record, kept)
             })

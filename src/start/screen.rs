@@ -181,7 +181,7 @@ impl<'a> Wired<'a> {
 /// Closes a session and waits for its end; why it could not be opened, if so.
 fn close(opened: engine::Opened) -> Result<(), engine::OpenError> {
     let engine::Opened { mut front, thread } = opened;
-    if front.commands.blocking_send(Command::Close).is_ok() {
+    if front.commands.blocking_send(Command::Close { leave_jobs: false }).is_ok() {
         while let Some(event) = front.events.blocking_recv() {
             if event == Event::Closed {
                 break;

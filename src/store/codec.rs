@@ -173,8 +173,18 @@ fn read<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<Result<T, serde_j
     raw.map(|raw| serde_json::from_str(raw.get()))
 }
 
-const KINDS: [&str; 8] =
-    ["user", "answer", "call_start", "call_settle", "notice", "compaction", "turn_end", "setting"];
+const KINDS: [&str; 10] = [
+    "user",
+    "answer",
+    "call_start",
+    "call_settle",
+    "notice",
+    "compaction",
+    "turn_end",
+    "setting",
+    "job_end",
+    "restore",
+];
 
 /// Reads a body by its kind. One that cannot be read is kept as it came, and the reason told.
 pub fn decode_body(kind: &str, raw: &str) -> (EntryBody, Option<String>) {
@@ -190,6 +200,8 @@ pub fn decode_body(kind: &str, raw: &str) -> (EntryBody, Option<String>) {
         "compaction" => of(raw, EntryBody::Compaction),
         "turn_end" => of(raw, EntryBody::TurnEnd),
         "setting" => of(raw, EntryBody::Setting),
+        "job_end" => of(raw, EntryBody::JobEnd),
+        "restore" => of(raw, EntryBody::Restore),
         _ => return (unknown(kind, raw), None),
     };
     match read {
@@ -214,6 +226,8 @@ pub fn kind(body: &EntryBody) -> &str {
         EntryBody::Compaction(_) => "compaction",
         EntryBody::TurnEnd(_) => "turn_end",
         EntryBody::Setting(_) => "setting",
+        EntryBody::JobEnd(_) => "job_end",
+        EntryBody::Restore(_) => "restore",
         EntryBody::Unknown(unknown) => &unknown.kind,
     }
 }
@@ -230,6 +244,8 @@ pub fn encode_body(body: &EntryBody) -> Result<String, Error> {
         EntryBody::Compaction(body) => json(serde_json::to_string(body))?,
         EntryBody::TurnEnd(body) => json(serde_json::to_string(body))?,
         EntryBody::Setting(body) => json(serde_json::to_string(body))?,
+        EntryBody::JobEnd(body) => json(serde_json::to_string(body))?,
+        EntryBody::Restore(body) => json(serde_json::to_string(body))?,
         EntryBody::Unknown(body) => body.raw.get().to_owned(),
     };
     // A line break can only stand between the tokens of raw JSON: inside strings they are escaped.
@@ -262,6 +278,8 @@ pub fn encode_beside(entry: &Entry, blob: &str) -> Result<String, Error> {
         | EntryBody::Compaction(_)
         | EntryBody::TurnEnd(_)
         | EntryBody::Setting(_)
+        | EntryBody::JobEnd(_)
+        | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => "{}".to_owned(),
     };
     frame(entry, "body", &format!("{role},\"beside\":{}", quoted(blob)?))

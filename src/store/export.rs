@@ -78,6 +78,15 @@ fn entry_markdown(out: &mut String, entry: &Entry) {
                 quote(out, &format!("The mode is {} from here on", mode.word()));
             }
         }
+        EntryBody::JobEnd(end) => {
+            quote(
+                out,
+                &format!("The job {} ended: {} (`{}`)", end.job, end.outcome.end.words(), end.command),
+            );
+        }
+        EntryBody::Restore(restore) => {
+            quote(out, &format!("{} files were put back as they were", restore.touched.len()));
+        }
         EntryBody::Unknown(unknown) => {
             let _ = writeln!(out, "\n### {}\n", unknown.kind);
             fenced(out, "json", unknown.raw.get());

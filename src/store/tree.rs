@@ -92,6 +92,8 @@ impl Tree {
                 | EntryBody::Compaction(_)
                 | EntryBody::TurnEnd(_)
                 | EntryBody::Setting(_)
+                | EntryBody::JobEnd(_)
+                | EntryBody::Restore(_)
                 | EntryBody::Unknown(_) => {}
             }
         }

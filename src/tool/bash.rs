@@ -212,7 +212,9 @@ fn end(context: &CallContext, input: &Input, record: &Record, kept: &Kept, limit
     let status = match &record.end {
         End::Killed { by: By::User } => CallStatus::Cancelled,
         End::Exited { code: 0 } => CallStatus::Ok,
-        End::Exited { .. } | End::Signalled { .. } | End::Killed { .. } | End::Lost => CallStatus::Error,
+        End::Exited { .. } | End::Signalled { .. } | End::Killed { .. } | End::Ended | End::Lost => {
+            CallStatus::Error
+        }
     };
     let artifact = (kept.dropped > 0).then(|| context.call_dir.join(OUTPUT_FILE));
     let shown = Kept { head: plain(&kept.head), tail: plain(&kept.tail), ..kept.clone() };
@@ -234,6 +236,7 @@ fn end(context: &CallContext, input: &Input, record: &Record, kept: &Kept, limit
             end: record.end.words(),
             exit_code: record.exit_code,
             survivors: record.survivors.iter().map(Named::words).collect(),
+            job: None,
         },
         touched: Vec::new(),
     }
@@ -260,9 +263,10 @@ fn remarks(context: &CallContext, input: &Input, record: &Record, limits: JobLim
             )),
         },
         End::Killed { by: By::User } => lines.push("[stopped by the user]".to_owned()),
-        End::Killed { by: by @ (By::Model | By::Rewind | By::ProgramGone) } => {
+        End::Killed { by: by @ (By::Model | By::Rewind | By::ProcessLimit | By::ProgramGone) } => {
             lines.push(format!("[{}]", by.words()));
         }
+        End::Ended => {}
         End::Lost => lines.push(
             "[lost: the process that watched the command was killed, so how it ended is not known; its processes were ended]"
                 .to_owned(),

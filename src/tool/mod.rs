@@ -6,6 +6,7 @@ pub mod bash;
 mod blocking;
 mod change;
 mod change_call;
+pub mod desk;
 mod diff;
 pub mod edit;
 mod edit_text;

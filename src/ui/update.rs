@@ -190,8 +190,30 @@ fn on_event(model: &mut Model, event: Event, now: Millis, out: &mut Vec<Effect>)
                 on_reply(model, asker, reply, now, out);
             }
         }
+        Event::Rewound(done) => model.say(rewound(&done), now),
+        Event::Forked(session) => out.push(Effect::Leave(crate::ui::msg::Exit::Switch(session))),
         Event::Closed => out.push(Effect::Leave(crate::ui::msg::Exit::Quit)),
     }
+}
+
+/// What a rewind did, in a line.
+fn rewound(done: &crate::api::event::Rewound) -> String {
+    let names =
+        |jobs: &[crate::base::JobId]| jobs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut words = vec!["rewound".to_owned()];
+    if !done.stopped.is_empty() {
+        words.push(format!("stopped {}", names(&done.stopped)));
+    }
+    if !done.stopping.is_empty() {
+        words.push(format!("stopping {}", names(&done.stopping)));
+    }
+    if !done.restored.is_empty() {
+        words.push(format!("{} files put back", done.restored.len()));
+    }
+    if !done.conflicts.is_empty() {
+        words.push(format!("{} files stay: somebody changed them since", done.conflicts.len()));
+    }
+    words.join(" · ")
 }
 
 fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mut Vec<Effect>) {
@@ -249,7 +271,14 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             }
             model.say(why, now);
         }
-        (_, Reply::Artifact { .. }) => {}
+        (
+            _,
+            Reply::Artifact { .. }
+            | Reply::JobLog { .. }
+            | Reply::JobFound(_)
+            | Reply::Tree(_)
+            | Reply::RewindPlan(_),
+        ) => {}
     }
 }
 

@@ -37,6 +37,7 @@ fn record() -> Record {
         pending: Vec::new(),
     };
     Record {
+        jobs: windlass::law::board::Board::default(),
         path: Vec::new(),
         epoch: 0,
         live: Live { number: 1, parts: Vec::new() },

@@ -44,7 +44,12 @@ fn body(number: usize) -> EntryBody {
             dropped: 0,
             artifact: None,
             images: Vec::new(),
-            details: Details::Command { end: "exit 0".into(), exit_code: Some(0), survivors: Vec::new() },
+            details: Details::Command {
+                end: "exit 0".into(),
+                exit_code: Some(0),
+                survivors: Vec::new(),
+                job: None,
+            },
             warnings: Vec::new(),
             touched: Vec::new(),
             usage: None,

@@ -121,12 +121,13 @@ proptest! {
                 let asked = history.iter().any(|(event, _)| match by {
                     By::User | By::Model | By::Rewind => *event == JobEvent::Kill(*by),
                     By::TimeLimit => *event == JobEvent::Tick,
+                    By::ProcessLimit => false,
                     By::OutputLimit => matches!(event, JobEvent::Output(_) | JobEvent::SpoolFailed),
                     By::ProgramGone => *event == JobEvent::ProgramGone,
                 });
                 prop_assert!(asked, "nobody asked for {:?}", by);
             }
-            End::Lost => prop_assert!(false, "a keeper never says lost"),
+            End::Ended | End::Lost => prop_assert!(false, "a keeper never says this of a command"),
         }
     }
 

@@ -150,6 +150,20 @@ impl State {
                     self.say(Role::Dim, words.join(" · "));
                 }
             }
+            EntryBody::JobEnd(end) => {
+                let took = crate::ui::pane::live::elapsed(end.outcome.duration);
+                let text =
+                    format!("{} ended: {} after {took} · {}", end.job, end.outcome.end.words(), end.command);
+                self.say(Role::Dim, text);
+            }
+            EntryBody::Restore(restore) => {
+                let what = if restore.undoes.is_some() {
+                    "the restoring was taken back"
+                } else {
+                    "put back as they were"
+                };
+                self.say(Role::Dim, format!("{} files: {what}", restore.touched.len()));
+            }
             EntryBody::Unknown(unknown) => {
                 self.say(
                     Role::Dim,

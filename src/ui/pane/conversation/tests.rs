@@ -50,6 +50,7 @@ impl Fake {
             epoch: 0,
             live: Live::default(),
             calls: Board::default(),
+            jobs: Board::default(),
             approvals: Arc::default(),
             status: Arc::new(status),
             revision: 1,
@@ -174,8 +175,12 @@ fn full() -> Fake {
         Finish::Finished(Stop::Calls),
     );
     fake.start("c1", "bash", json!({"command": "cargo test\necho done"}));
-    let details =
-        Details::Command { end: "exit 101".into(), exit_code: Some(101), survivors: vec!["77 sleep".into()] };
+    let details = Details::Command {
+        end: "exit 101".into(),
+        exit_code: Some(101),
+        survivors: vec!["77 sleep".into()],
+        job: None,
+    };
     fake.settle("c1", CallStatus::Error, "test lexer::eof ... FAILED\nmore\n", details);
     fake.start("c2", "edit", json!({"path": "src/lexer.rs"}));
     fake.settle("c2", CallStatus::Ok, "ok", Details::Diff { diff: DIFF.into(), added: 1, removed: 1 });

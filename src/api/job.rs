@@ -1,0 +1,153 @@
+//! Jobs, as the journal and the front ends see them: work that outlives its call.
+//!
+//! A `JobNode` is what the journal holds of a running job; a `JobRow` is what everything on the screen
+//! reads; a `JobEnd` is the entry that tells the person and the model of the end, once.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::screen::Screen;
+use crate::base::{CallId, EntryId, JobId, Millis};
+use crate::law::job::{By, End, Stage};
+
+/// Who started a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Starter {
+    /// A call of the model.
+    Model,
+    /// The person, with `!` (or `!!`).
+    Person,
+    /// Nobody: processes that lived on when their command had ended.
+    Left,
+}
+
+/// A running job, as the session's journal holds it. Its directory is that of its call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobNode {
+    /// Which.
+    pub id: JobId,
+    /// The call that it comes from.
+    pub call: CallId,
+    /// The command line, as it was given.
+    pub command: String,
+    /// Where it runs.
+    #[serde(with = "crate::api::path")]
+    pub cwd: PathBuf,
+    /// Who started it.
+    pub by: Starter,
+    /// Whether it is kept from the model (`!!`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// Whether it has a terminal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminal: bool,
+    /// The newest entry when the command was started: a rewind to it or to an earlier one ends the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<EntryId>,
+    /// When the command was started.
+    pub began: Millis,
+}
+
+/// A job, as the record shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRow {
+    /// What it is.
+    pub node: JobNode,
+    /// Its own process; 0 where it is not known (a job that was lost).
+    pub pid: i32,
+    /// How it stands.
+    pub state: JobState,
+    /// Whether it goes on when the program ends.
+    pub kept: bool,
+    /// Bytes of output so far.
+    pub bytes: u64,
+    /// Lines of output so far.
+    pub lines: u64,
+    /// The newest part of its output as plain text, bounded.
+    pub tail: String,
+    /// It seems to wait for input from its terminal.
+    pub waiting: bool,
+    /// Its terminal's picture, while somebody looks at it.
+    pub screen: Option<Arc<Screen>>,
+    /// The file with every byte of its output.
+    pub spool: PathBuf,
+}
+
+/// How a job stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobState {
+    /// It runs.
+    Running,
+    /// It is being ended.
+    Ending {
+        /// By whom.
+        by: By,
+        /// How far that is.
+        stage: Stage,
+    },
+    /// It has ended.
+    Ended(Arc<JobOutcome>),
+}
+
+/// How a job ended: all that is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobOutcome {
+    /// Who and why.
+    #[serde(flatten)]
+    pub end: End,
+    /// The code that its own process ended with, if it ended so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that its own process died of, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_signal: Option<i32>,
+    /// When.
+    pub ended: Millis,
+    /// How long it ran.
+    pub duration: Millis,
+    /// Bytes of output.
+    pub bytes: u64,
+    /// Lines of output.
+    pub lines: u64,
+    /// Its last lines, as plain text, bounded.
+    pub last: String,
+    /// Processes that were ended with it.
+    #[serde(default)]
+    pub gone: u32,
+    /// Processes that could not be ended, each as `pid command`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub survivors: Vec<String>,
+    /// What went wrong beside the command, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+}
+
+/// A job ended: the entry of the conversation. The model is told by it, once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobEnd {
+    /// Which.
+    pub job: JobId,
+    /// The call that it came from.
+    pub call: CallId,
+    /// Its command line.
+    pub command: String,
+    /// Whether it is kept from the model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: JobOutcome,
+}
+
+impl JobRow {
+    /// Whether it has not ended.
+    pub fn runs(&self) -> bool {
+        match self.state {
+            JobState::Running | JobState::Ending { .. } => true,
+            JobState::Ended(_) => false,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What a call may do with the session's jobs. The engine is behind it; tools see this.
+//!
+//! Not here: the waiting (`law::wait` decides, `tool::wait` does it), the list itself (the record's board).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::api::command::JobAsk;
+use crate::api::job::{JobOutcome, JobRow, Starter};
+use crate::base::{CallId, JobId, Millis};
+use crate::law::job::By;
+use crate::process::Running;
+use crate::tool::Later;
+
+/// A command that becomes a job.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    /// The call that it comes from; its directory is the job's.
+    pub call: CallId,
+    /// The command line, as it was given.
+    pub command: String,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// Who started it. `Left`: the command itself has ended, others of its tree live on.
+    pub by: Starter,
+    /// Whether it is kept from the model.
+    pub hidden: bool,
+    /// Whether it has a terminal.
+    pub terminal: bool,
+    /// When the command was started.
+    pub began: Millis,
+    /// What it told before it became a job: bytes, lines, newest part.
+    pub told: (u64, u64, String),
+}
+
+/// The jobs of a session.
+pub trait Desk: Send + Sync {
+    /// Whether one more may run; else why not: the limit, by name. Never kills another.
+    fn admit(&self) -> Result<(), String>;
+    /// A command goes on as a job: the session watches it from here on.
+    fn take(&self, running: Running, job: NewJob) -> JobId;
+    /// All that run and all that ended and were not dismissed, hidden ones too.
+    fn rows(&self) -> Vec<JobRow>;
+    /// One of them.
+    fn row(&self, job: JobId) -> Option<JobRow>;
+    /// Does something with a job in somebody's name. Nothing, when it has ended.
+    fn ask(&self, job: JobId, ask: JobAsk, by: By);
+    /// Waits for its end; none when there is no such job. Cancel safe.
+    fn ended(&self, job: JobId) -> Later<'_, Option<Arc<JobOutcome>>>;
+}
