@@ -240,7 +240,7 @@ impl Running {
     }
     fn end(&mut self) {
         if let Some(mut opened) = self.opened.take() {
-            let _ = opened.front.commands.blocking_send(Command::Close);
+            let _ = opened.front.commands.blocking_send(Command::Close { leave_jobs: false });
             while let Some(event) = opened.front.events.blocking_recv() {
                 self.events.push(event);
             }
@@ -268,6 +268,8 @@ pub fn transcript(path: &[Arc<Entry>]) -> String {
             EntryBody::Compaction(c) => format!("compaction keep_from={:?}", c.keep_from),
             EntryBody::TurnEnd(t) => format!("turn {} {}", t.status.word(), t.why.as_deref().unwrap_or("")),
             EntryBody::Setting(s) => format!("setting {s:?}"),
+            EntryBody::JobEnd(e) => format!("job_end {} {}", e.job, e.outcome.end.words()),
+            EntryBody::Restore(r) => format!("restore {}", r.touched.len()),
             EntryBody::Unknown(u) => format!("unknown {}", u.kind),
         };
         out.push_str(line.trim_end());

@@ -15,6 +15,7 @@ use windlass::law::board::{Board, Progress};
 /// Nothing was said yet.
 pub fn empty() -> Record {
     Record {
+        jobs: windlass::law::board::Board::default(),
         path: Vec::new(),
         epoch: 0,
         live: Live::default(),
