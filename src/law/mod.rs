@@ -4,13 +4,18 @@
 //! event has an answer.
 
 pub mod access;
+pub mod batch;
 pub mod board;
 pub mod call;
 pub mod commit;
 pub mod cwd;
+pub mod frame;
 pub mod job;
+pub mod jobs;
 pub mod lease;
 pub mod output;
 pub mod retry;
+pub mod rewind;
 pub mod turn;
+pub mod wait;
 pub mod window;

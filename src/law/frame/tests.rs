@@ -1,0 +1,1 @@
+//! Law P: any frames, cut into any reads.

@@ -1,0 +1,1 @@
+//! Law J: the jobs of a session over random histories, against a plain list of what happened.

@@ -1,0 +1,1 @@
+//! Restoring files: over random histories of tools and of other people.

@@ -1,0 +1,1 @@
+//! Law J: every wait, exhaustively and over random clocks.
