@@ -24,6 +24,36 @@ pub enum Starter {
     Left,
 }
 
+/// What tells a person of an end while the window is not looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notify {
+    /// Nothing.
+    Off,
+    /// The terminal's bell.
+    #[default]
+    Bell,
+    /// A message of the terminal (`OSC 9`).
+    Osc9,
+    /// A message of the desktop.
+    Desktop,
+}
+
+impl Notify {
+    /// Its word in the settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Notify::Off => "off",
+            Notify::Bell => "bell",
+            Notify::Osc9 => "osc9",
+            Notify::Desktop => "desktop",
+        }
+    }
+    /// Of its word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Notify::Off, Notify::Bell, Notify::Osc9, Notify::Desktop].into_iter().find(|n| n.word() == word)
+    }
+}
+
 /// A running job, as the session's journal holds it. Its directory is that of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobNode {

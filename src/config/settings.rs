@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::api::access::Mode;
+use crate::api::job::Notify;
 use crate::api::message::Thinking;
 use crate::api::provider::{ModelCard, ProviderSetting};
 use crate::law::output::{DEFAULT_LIMITS, Keep};
@@ -27,6 +28,12 @@ pub struct Settings {
     pub project_rules: Rules,
     /// Bounds of outputs.
     pub output: OutputSetting,
+    /// How long a call waits for its command; then the command goes on as a job.
+    pub tool_blocking_budget_ms: u64,
+    /// Jobs.
+    pub jobs: JobsSetting,
+    /// What tells of an end while the window is not looked at.
+    pub notify: Notify,
     /// How long a model's stream may be silent.
     pub idle_timeout_ms: u64,
     /// How often a failed request is tried in all.
@@ -70,6 +77,17 @@ pub struct OutputSetting {
     pub spool_max: u64,
 }
 
+/// What becomes of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobsSetting {
+    /// Most that run at once; one more is refused.
+    pub limit: u32,
+    /// Whether jobs go on when the program goes.
+    pub keep_on_disconnect: bool,
+    /// Whether the end of a job begins a turn when nothing else runs.
+    pub end_starts_turn: bool,
+}
+
 /// When and how older entries are summarised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompactionSetting {
@@ -98,6 +116,9 @@ impl Default for Settings {
                 keep: None,
                 spool_max: 1 << 30,
             },
+            tool_blocking_budget_ms: 30_000,
+            jobs: JobsSetting { limit: 64, keep_on_disconnect: false, end_starts_turn: false },
+            notify: Notify::default(),
             idle_timeout_ms: 300_000,
             retry_tries: 6,
             compaction: CompactionSetting { auto: true, reserve: 16_384, keep_recent_tokens: 20_000 },

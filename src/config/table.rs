@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::api::access::Mode;
+use crate::api::job::Notify;
 use crate::api::message::Thinking;
 use crate::api::provider::{ModelCard, ProviderSetting};
 use crate::config::settings::{Rules, Settings};
@@ -77,6 +78,13 @@ pub const MODES: &[&str] = &["ask", "edits", "auto", "plan"];
 /// The words of `output.keep`.
 pub const KEEPS: &[&str] = &["tool", "head", "tail", "ends"];
 
+/// The words of `jobs.on_disconnect`.
+pub const DISCONNECTS: &[&str] = &["end", "keep"];
+/// The words of `jobs.notify_model`.
+pub const NOTIFIES_MODEL: &[&str] = &["next_turn", "start_turn"];
+/// The words of `notify`.
+pub const NOTIFIES: &[&str] = &["off", "bell", "osc9", "desktop"];
+
 const MS_MAX: u64 = 86_400_000;
 
 macro_rules! row {
@@ -137,6 +145,21 @@ pub static ROWS: &[Row] = &[
     row!("output.spool_max", Kind::Whole(1 << 16, 1 << 50), "Most bytes that one command may write in all; past them it is ended.",
         |s| json!(s.output.spool_max),
         Whole => |s, _, v: u64| s.output.spool_max = v),
+    row!("tool_blocking_budget_ms", Kind::Whole(0, MS_MAX), "How long a call of `bash` waits for its command, in milliseconds; a command that takes longer goes on as a job.",
+        |s| json!(s.tool_blocking_budget_ms),
+        Whole => |s, _, v: u64| s.tool_blocking_budget_ms = v),
+    row!("jobs.on_disconnect", Kind::Choice(DISCONNECTS), "What becomes of jobs when the program goes (a lost connection, a crash): `end`, or `keep` (they go on, and the next open of the session takes them up).",
+        |s| json!(if s.jobs.keep_on_disconnect { "keep" } else { "end" }),
+        Text => |s, _, v: String| s.jobs.keep_on_disconnect = v == "keep"),
+    row!("jobs.notify_model", Kind::Choice(NOTIFIES_MODEL), "When the model hears of a job's end: with the `next_turn`, or at once (`start_turn`: the end begins a turn when none runs).",
+        |s| json!(if s.jobs.end_starts_turn { "start_turn" } else { "next_turn" }),
+        Text => |s, _, v: String| s.jobs.end_starts_turn = v == "start_turn"),
+    row!("jobs.limit", Kind::Whole(1, 4096), "Most jobs that run at once. One more is refused; none is ended for it.",
+        |s| json!(s.jobs.limit),
+        Whole => |s, _, v: u64| s.jobs.limit = u32::try_from(v).unwrap_or(u32::MAX)),
+    row!("notify", Kind::Choice(NOTIFIES), "What tells that a turn or a job has ended while the window is not looked at: `off`, `bell`, `osc9` (a message of the terminal), `desktop` (`notify-send`).",
+        |s| json!(s.notify.word()),
+        Text => |s, _, v: String| s.notify = Notify::parse(&v).unwrap_or_default()),
     row!("idle_timeout_ms", Kind::Whole(1_000, MS_MAX), "How long a model's stream may be silent before the request is given up, in milliseconds.",
         |s| json!(s.idle_timeout_ms),
         Whole => |s, _, v: u64| s.idle_timeout_ms = v),

@@ -8,7 +8,7 @@ use crate::api::access::Mode;
 use crate::api::event::{CustomCommand, ModelInfo};
 use crate::api::message::{Thinking, Usage};
 use crate::api::provider::ModelCard;
-use crate::base::SessionId;
+use crate::base::{Millis, SessionId};
 use crate::law::access::rule::Rules;
 use crate::provider::Provider;
 use crate::store::Dirs;
@@ -71,6 +71,14 @@ pub struct Limits {
     pub output: OutputSettings,
     /// Most bytes of a spool.
     pub spool_max: u64,
+    /// How long a call waits for its command.
+    pub blocking_budget: Millis,
+    /// Most jobs that run at once.
+    pub jobs_max: u32,
+    /// Whether jobs go on when the program goes.
+    pub jobs_kept: bool,
+    /// Whether the end of a job begins a turn when none runs.
+    pub job_end_starts_turn: bool,
     /// Tokens of the window kept free for the answer.
     pub reserve: u64,
     /// Tokens of the newest entries that stay verbatim in a compaction.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::Millis;
 use crate::cli::args::Start;
 use crate::config::{self, Loaded, Settings, Trust};
 use crate::engine::{KeepRule, KeepTrust, Limits, Models, Options, Which};
@@ -139,6 +140,10 @@ fn limits(settings: &Settings) -> Limits {
             tools: Default::default(),
         },
         spool_max: output.spool_max,
+        blocking_budget: Millis(settings.tool_blocking_budget_ms),
+        jobs_max: settings.jobs.limit,
+        jobs_kept: settings.jobs.keep_on_disconnect,
+        job_end_starts_turn: settings.jobs.end_starts_turn,
         reserve: if settings.compaction.auto { settings.compaction.reserve } else { 0 },
         keep_recent: settings.compaction.keep_recent_tokens,
     }

@@ -207,6 +207,7 @@ fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
             .collect(),
         keymap: loaded.keymap.as_ref().map(|keymap| (keymap.file.display().to_string(), keymap.text.clone())),
         mouse: settings.mouse,
+        notify: settings.notify,
         reduced_motion: settings.reduced_motion,
         no_color: false,
         draft: String::new(),

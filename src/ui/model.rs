@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::api::access::Approval;
 use crate::api::board::{Phase, Record, Status};
 use crate::api::command::{Command, Query};
+use crate::api::job::Notify;
 use crate::base::Millis;
 use crate::link::Wake;
 use crate::ui::input::Key;
@@ -32,6 +33,8 @@ pub struct UiOptions {
     pub keymap: Option<(String, String)>,
     /// Mouse reports.
     pub mouse: bool,
+    /// What tells of an end while the window is not looked at.
+    pub notify: Notify,
     /// Fewer things that move.
     pub reduced_motion: bool,
     /// No colours.

@@ -87,6 +87,10 @@ impl Place {
             limits: Limits {
                 output: Default::default(),
                 spool_max: 1 << 30,
+                blocking_budget: windlass::base::Millis(30_000),
+                jobs_max: 64,
+                jobs_kept: false,
+                job_end_starts_turn: false,
                 reserve: 20_000,
                 keep_recent: 20_000,
             },
