@@ -2,6 +2,8 @@
 //!
 //! Not here: confinement. `sandbox::spawn` is the one way that commands are started; it ends up here.
 
+mod adopt;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,16 +20,19 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
+use crate::api::screen::Screen;
 use crate::base::Millis;
-use crate::law::job::{By, End, JobLimits};
+use crate::law::job::{By, End, JobLimits, Stage};
 use crate::law::output::{Bounded, Kept, Truncation};
 use crate::process::keeper::KEEPER_ARGUMENT;
 use crate::process::record::{
-    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, OUTPUT_FILE, ProcessId, RECORD_VERSION, Record, make_dir,
-    read,
+    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, OUTPUT_FILE, ProcessId, RECORD_VERSION,
+    Record, make_dir, read,
 };
 use crate::process::tree;
 use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, WIRE_VERSION, line};
+
+pub use adopt::{Adopted, adopt, boot, open_socket};
 
 /// The variable that a command's processes carry: its own directory. By it they are found when their keeper
 /// is gone.
@@ -51,6 +56,8 @@ pub struct Launch {
     pub limits: JobLimits,
     /// The bound of its output.
     pub truncation: Truncation,
+    /// Whether it goes on when the program goes.
+    pub kept: bool,
 }
 
 /// Why a command could not be started.
@@ -108,6 +115,16 @@ pub enum News {
         /// Its newest part as plain text.
         tail: String,
     },
+    /// A kill has come so far.
+    Stage(Stage),
+    /// It seems to wait for input from its terminal, or no longer.
+    Waiting(bool),
+    /// Its terminal's picture.
+    Screen(std::sync::Arc<Screen>),
+    /// Whether it goes on when the program goes.
+    Kept(bool),
+    /// What it left behind is over too.
+    Left(Box<LeftRecord>),
     /// The command ended. Exactly once.
     Ended {
         /// How.
@@ -131,7 +148,16 @@ pub struct Running {
     left: bool,
     /// The end of a command whose keeper was lost, being found out.
     lost: Option<JoinHandle<(Record, Kept)>>,
-    keeper: Child,
+    keeper: Keeper,
+}
+
+/// The keeper's own process.
+#[derive(Debug)]
+enum Keeper {
+    /// Started by this program.
+    Child(Child),
+    /// Found running.
+    Found(ProcessId),
 }
 
 enum Program {
@@ -188,7 +214,7 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
         gone: false,
         left: false,
         lost: None,
-        keeper,
+        keeper: Keeper::Child(keeper),
     };
     let gone = || LaunchError::KeeperGone { dir: launch.dir.display().to_string() };
     running.send(&ToKeeper::Launch(Box::new(launch_line(&launch)))).await.map_err(|_| gone())?;
@@ -200,7 +226,7 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
                 running.process = process;
                 return Ok(running);
             }
-            Some(FromKeeper::Output { .. } | FromKeeper::Ended { .. }) => {}
+            Some(_) => {}
         }
     }
 }
@@ -230,6 +256,7 @@ fn launch_line(launch: &Launch) -> LaunchLine {
         dir: launch.dir.clone().into_os_string().into(),
         limits: launch.limits,
         truncation: launch.truncation,
+        kept: launch.kept,
     }
 }
 
@@ -257,7 +284,15 @@ impl Running {
                     let kept = self.kept(&record, &head, &tail, lines_kept);
                     return Some(News::Ended { record, kept });
                 }
-                Some(FromKeeper::Started { .. } | FromKeeper::Failed { .. }) => {}
+                Some(FromKeeper::Stage(stage)) => return Some(News::Stage(stage)),
+                Some(FromKeeper::Kept { on }) => return Some(News::Kept(on)),
+                Some(FromKeeper::Left(left)) => return Some(News::Left(left)),
+                Some(
+                    FromKeeper::Started { .. }
+                    | FromKeeper::Failed { .. }
+                    | FromKeeper::Standing(_)
+                    | FromKeeper::Refused { .. },
+                ) => {}
                 None if self.ended => return None,
                 None => {
                     let (record, kept) = self.lose().await;
@@ -272,6 +307,18 @@ impl Running {
     pub async fn kill(&mut self, by: By) {
         // a keeper that is gone needs no kill: its command died with it
         let _ = self.send(&ToKeeper::Kill { by }).await;
+    }
+
+    /// Sends a signal to the command's process group.
+    pub async fn signal(&mut self, signal: i32) {
+        // as above
+        let _ = self.send(&ToKeeper::Signal { signal }).await;
+    }
+
+    /// Lets the command go on when the program goes, or not. `News::Kept` answers.
+    pub async fn keep(&mut self, on: bool) {
+        // as above
+        let _ = self.send(&ToKeeper::Keep { on }).await;
     }
 
     /// Whether nothing of the command is left to watch. Does not wait.
@@ -300,8 +347,13 @@ impl Running {
     }
 
     fn keeper_lives(&self) -> bool {
-        // not reaped, so the number is its own
-        self.keeper.id().is_some_and(|pid| tree::seen(pid as i32).is_some_and(|seen| !seen.ended()))
+        match &self.keeper {
+            // not reaped, so the number is its own
+            Keeper::Child(child) => {
+                child.id().is_some_and(|pid| tree::seen(pid as i32).is_some_and(|seen| !seen.ended()))
+            }
+            Keeper::Found(keeper) => adopt::lives(keeper),
+        }
     }
 
     /// The keeper is gone before it told the end: what it watched is ended here. Cancel safe.
@@ -451,6 +503,7 @@ pub fn found(dir: &Path, process: &ProcessId, truncation: Truncation) -> (Record
         spooled: size,
         kept: kept.kept,
         dropped: kept.dropped,
+        gone: 0,
         survivors: Vec::new(),
         left: Vec::new(),
         trouble: None,

@@ -23,5 +23,8 @@ pub fn close_to_others() {
 }
 
 pub use environment::child_environment;
-pub use launch::{Launch, LaunchError, News, Running, end_left_over, launch, use_keeper_program};
+pub use launch::{
+    Adopted, Launch, LaunchError, News, Running, adopt, end_left_over, launch, open_socket,
+    use_keeper_program,
+};
 pub use record::Record;

@@ -21,6 +21,8 @@ pub const RECORD_VERSION: u32 = 1;
 pub const KEEPER_FILE: &str = "keeper.json";
 /// Every byte of output before the end.
 pub const OUTPUT_FILE: &str = "output";
+/// Where the keeper is spoken to.
+pub const SOCKET_FILE: &str = "socket";
 /// The end.
 pub const END_FILE: &str = "end.json";
 /// Output of processes that outlived the command, after its end.
@@ -67,6 +69,9 @@ pub struct KeeperRecord {
     pub boot: String,
     /// When it was asked to start the command.
     pub began: Millis,
+    /// Whether the command goes on when the program goes.
+    #[serde(default)]
+    pub kept: bool,
 }
 
 /// The end of a command: written once, never changed.
@@ -99,6 +104,9 @@ pub struct Record {
     pub kept: u64,
     /// Bytes that it dropped.
     pub dropped: u64,
+    /// Processes that a kill asked to end.
+    #[serde(default)]
+    pub gone: u32,
     /// Processes of its tree that could not be ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Named>,
@@ -158,7 +166,7 @@ pub fn forget(dir: &Path) -> io::Result<()> {
     if !record.left.is_empty() && read::<LeftRecord>(dir, LEFT_FILE)?.is_none() {
         return Ok(());
     }
-    for name in [OUTPUT_FILE, SCRIPT_FILE, LEFT_OUTPUT_FILE, LEFT_FILE, KEEPER_FILE, END_FILE] {
+    for name in [SOCKET_FILE, OUTPUT_FILE, SCRIPT_FILE, LEFT_OUTPUT_FILE, LEFT_FILE, KEEPER_FILE, END_FILE] {
         match std::fs::remove_file(dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

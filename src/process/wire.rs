@@ -10,12 +10,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::base::Millis;
-use crate::law::job::{By, JobLimits};
+use crate::law::job::{By, JobLimits, Stage};
 use crate::law::output::Truncation;
-use crate::process::record::{ProcessId, Record};
+use crate::process::record::{LeftRecord, ProcessId, Record};
 
 /// Version of what is said here.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 2;
+/// Most bytes of a line to a keeper.
+pub const LINE_MAX: usize = 4 << 20;
 /// Most bytes of a progress report's tail.
 pub const TAIL_MAX: usize = 4096;
 /// Progress is told at most once in this time.
@@ -69,6 +71,19 @@ pub struct LaunchLine {
     pub limits: JobLimits,
     /// The bound of what is told of its output at the end; `Off`: nothing but the counts.
     pub truncation: Truncation,
+    /// Whether it goes on when the program goes.
+    #[serde(default)]
+    pub kept: bool,
+}
+
+/// Who speaks to a keeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The session's program: a command that is not kept dies with it. There is one at a time.
+    Program,
+    /// Somebody who looks, asks and goes.
+    Visitor,
 }
 
 /// A line to a keeper.
@@ -77,10 +92,27 @@ pub struct LaunchLine {
 pub enum ToKeeper {
     /// Start this. The first line, and only the first.
     Launch(Box<LaunchLine>),
+    /// The first line on the keeper's own socket.
+    Hello {
+        /// `WIRE_VERSION`.
+        version: u32,
+        /// Who speaks.
+        role: Role,
+    },
     /// End the whole tree.
     Kill {
         /// Who asks.
         by: By,
+    },
+    /// Send this signal to the command's process group.
+    Signal {
+        /// Its number.
+        signal: i32,
+    },
+    /// Let the command go on when the program goes, or not.
+    Keep {
+        /// Whether.
+        on: bool,
     },
 }
 
@@ -100,6 +132,22 @@ pub enum FromKeeper {
         /// What happened, to what.
         why: String,
     },
+    /// How the command stands: the answer to a hello.
+    Standing(Box<Standing>),
+    /// The hello was refused; why, in words. Nothing follows.
+    Refused {
+        /// What is in the way.
+        why: String,
+    },
+    /// A kill has come so far.
+    Stage(Stage),
+    /// Whether the command goes on when the program goes.
+    Kept {
+        /// Whether.
+        on: bool,
+    },
+    /// The processes that the command left behind are over too.
+    Left(Box<LeftRecord>),
     /// Output came.
     Output {
         /// Bytes so far.
@@ -120,6 +168,25 @@ pub enum FromKeeper {
         /// Lines kept.
         lines_kept: u64,
     },
+}
+
+/// How a command stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Its own process.
+    pub process: ProcessId,
+    /// When it began.
+    pub began: Millis,
+    /// Bytes of output so far.
+    pub bytes: u64,
+    /// Lines of output so far.
+    pub lines: u64,
+    /// Its newest part as plain text.
+    pub tail: String,
+    /// Whether it goes on when the program goes.
+    pub kept: bool,
+    /// Whether it has ended, and only what it left behind lives.
+    pub ended: bool,
 }
 
 /// A line, with its newline.

@@ -67,6 +67,8 @@ pub struct Wanted {
     pub limits: JobLimits,
     /// The bound of its output.
     pub truncation: Truncation,
+    /// Whether it goes on when the program goes.
+    pub kept: bool,
 }
 
 /// Starts a command under a profile and a keeper.
@@ -79,6 +81,7 @@ pub async fn spawn(profile: Profile, wanted: Wanted) -> Result<Running, LaunchEr
         dir: wanted.dir,
         limits: wanted.limits,
         truncation: wanted.truncation,
+        kept: wanted.kept,
     })
     .await
 }

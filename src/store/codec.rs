@@ -7,6 +7,8 @@
 //! {"id":"e000000001","parent":null,"at":"2026-01-31T12:00:01.123Z","type":"user","body":{"role":"user","text":"hello"}}
 //! {"type":"title","title":"the lexer"}
 //! {"type":"head","to":"e000000001"}
+//! {"type":"job","node":{"id":"j1","call":"c4","command":"npm run dev",…}}
+//! {"type":"job_over","job":"j1"}
 //! ```
 //!
 //! A line is read in two steps, first its frame, then its body by its type, so that raw JSON of a provider
@@ -23,7 +25,8 @@ use serde_json::value::RawValue;
 
 use super::error::Error;
 use crate::api::entry::{Entry, EntryBody, UnknownEntry};
-use crate::base::{EntryId, Millis, SessionId};
+use crate::api::job::JobNode;
+use crate::base::{EntryId, JobId, Millis, SessionId};
 
 /// The format that this program writes.
 pub const VERSION: u64 = 1;
@@ -56,6 +59,10 @@ pub enum Record {
     Title(String),
     /// The head moved.
     Head(Option<EntryId>),
+    /// This job runs.
+    Job(JobNode),
+    /// This job runs no longer.
+    JobOver(JobId),
     /// Something of a kind that this program does not know, outside the tree.
     Other,
     /// Nothing.
@@ -126,6 +133,20 @@ struct Head {
     to: Option<EntryId>,
 }
 
+#[derive(Serialize, Deserialize)]
+struct Job {
+    #[serde(rename = "type")]
+    kind: Cow<'static, str>,
+    node: JobNode,
+}
+
+#[derive(Serialize, Deserialize)]
+struct JobOver {
+    #[serde(rename = "type")]
+    kind: Cow<'static, str>,
+    job: JobId,
+}
+
 /// Reads one line (without its newline). `Err` says why it is none of ours.
 pub fn decode(line: &[u8]) -> Result<Record, String> {
     if line.iter().all(u8::is_ascii_whitespace) {
@@ -143,6 +164,13 @@ pub fn decode(line: &[u8]) -> Result<Record, String> {
         }
         "head" if frame.id.is_none() => {
             Ok(serde_json::from_slice::<Head>(line).map_or(Record::Other, |read| Record::Head(read.to)))
+        }
+        "job" if frame.id.is_none() => {
+            Ok(serde_json::from_slice::<Job>(line).map_or(Record::Other, |read| Record::Job(read.node)))
+        }
+        "job_over" if frame.id.is_none() => {
+            Ok(serde_json::from_slice::<JobOver>(line)
+                .map_or(Record::Other, |read| Record::JobOver(read.job)))
         }
         _ => decode_entry(&frame),
     }
@@ -319,6 +347,16 @@ pub fn encode_title(title: &str) -> Result<String, Error> {
 /// A move of the head as a line.
 pub fn encode_head(to: Option<&EntryId>) -> Result<String, Error> {
     line(&Head { kind: "head".into(), to: to.cloned() })
+}
+
+/// A running job as a line.
+pub fn encode_job(node: &JobNode) -> Result<String, Error> {
+    line(&Job { kind: "job".into(), node: node.clone() })
+}
+
+/// The end of a job's node as a line.
+pub fn encode_job_over(job: JobId) -> Result<String, Error> {
+    line(&JobOver { kind: "job_over".into(), job })
 }
 
 /// An instant as RFC 3339 in UTC, with milliseconds.

@@ -3,13 +3,15 @@
 //! Memory is bounded by the entries that are kept, not by what stands in the file: a line over the bound is
 //! passed over unread. Keeps `journal_survives_kill_at_any_byte` (the reading half).
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
 use super::blobs::Blobs;
 use super::codec::{self, Header, Record};
 use super::tree::{Mint, Tree};
 use crate::api::entry::Entry;
-use crate::base::SessionId;
+use crate::api::job::JobNode;
+use crate::base::{JobId, SessionId};
 
 /// Most bytes of a line that is read. Six times what is written: other programs escape more.
 pub const LINE_MAX: usize = 8 << 20;
@@ -36,6 +38,8 @@ pub struct Reading {
     pub title: String,
     /// Ids to go on with.
     pub mint: Mint,
+    /// Jobs that ran when the journal was last written, by their nodes.
+    pub jobs: BTreeMap<JobId, JobNode>,
     /// Bytes of all whole commits.
     pub whole: u64,
     /// Bytes behind them: a commit that was cut off.
@@ -128,6 +132,7 @@ impl<'a> Fold<'a> {
             tree: Tree::default(),
             title: String::new(),
             mint: Mint::default(),
+            jobs: BTreeMap::new(),
             whole: 0,
             torn: None,
             bad: Vec::new(),
@@ -163,6 +168,12 @@ impl<'a> Fold<'a> {
                 if let Err(why) = self.out.tree.move_head(to) {
                     self.report(About::Place, why);
                 }
+            }
+            Record::Job(node) => {
+                self.out.jobs.insert(node.id, node);
+            }
+            Record::JobOver(job) => {
+                self.out.jobs.remove(&job);
             }
             // A second header says nothing that the first did not: it is kept and passed by.
             Record::Header(_) | Record::Other | Record::Blank => {}

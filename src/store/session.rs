@@ -7,6 +7,7 @@
 //!             title               the display name again, for lists
 //!             blobs/SHA256        bytes by content
 //!             calls/CALL/         spools and artifacts of a call
+//!             jobs/JOB            a link to the directory of the call that the job comes from
 //! ```
 //!
 //! A new session makes nothing on the disk before its first message (`begin`, or the first committed user
@@ -30,6 +31,7 @@ use super::private;
 use super::reading::Reading;
 use super::tree::{Mint, Tree, Unsettled};
 use crate::api::entry::{Entry, EntryBody};
+use crate::api::job::JobNode;
 use crate::base::{CallId, EntryId, Millis, SessionId};
 use crate::law::cwd::{Refusal, Seen, cwd};
 use crate::law::lease::Holder;
@@ -37,7 +39,10 @@ use crate::law::lease::Holder;
 /// The display name's file.
 pub const TITLE: &str = "title";
 const BLOBS: &str = "blobs";
-const CALLS: &str = "calls";
+/// The directory of calls.
+pub const CALLS: &str = "calls";
+/// The directory of the names of jobs.
+pub const JOBS: &str = "jobs";
 
 /// A session open for commits. Dropping it closes it.
 #[derive(Debug)]
@@ -70,6 +75,8 @@ pub struct Opened {
     pub title: String,
     /// Calls that began and did not settle, in the order of their starts.
     pub unsettled: Vec<Unsettled>,
+    /// Jobs that ran when the journal was last written, by their nodes.
+    pub jobs: Vec<JobNode>,
     /// What was found and mended, in words for a person.
     pub reports: Vec<String>,
 }
@@ -89,9 +96,10 @@ impl Opened {
         self.tree.path(self.tree.head.as_ref())
     }
     fn of(reading: Reading) -> (Opened, Mint) {
-        let Reading { header, tree, title, mint, reports, .. } = reading;
+        let Reading { header, tree, title, mint, jobs, reports, .. } = reading;
         let unsettled = tree.unsettled();
-        (Opened { header, tree, title, unsettled, reports }, mint)
+        let jobs = jobs.into_values().collect();
+        (Opened { header, tree, title, unsettled, jobs, reports }, mint)
     }
 }
 
@@ -157,6 +165,10 @@ impl Session {
     /// The private directory of a call's spools and artifacts. Who needs it makes it: `private::dir_all`.
     pub fn call_dir(&self, call: &CallId) -> PathBuf {
         self.dir().join(CALLS).join(file_name(call.as_str()))
+    }
+    /// The directory of the names of its jobs: a link for each, to the directory of its call.
+    pub fn jobs_dir(&self) -> PathBuf {
+        self.dir().join(JOBS)
     }
     /// Its blobs. Only to be used once the session began.
     pub fn blobs(&self) -> Blobs {
@@ -241,6 +253,11 @@ impl Session {
     /// Records that the head moved. The next entry moves it on.
     pub fn move_head(&mut self, to: Option<&EntryId>) -> Result<(), Error> {
         self.put(&codec::encode_head(to)?, Durability::Synced)
+    }
+
+    /// Commits what the nodes of jobs become: all of it in one write or, on an error, nothing.
+    pub fn put_jobs(&mut self, lines: &[String]) -> Result<(), Error> {
+        self.put(&lines.concat(), Durability::Buffered)
     }
 
     fn put(&mut self, line: &str, durability: Durability) -> Result<(), Error> {

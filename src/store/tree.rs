@@ -136,6 +136,11 @@ impl Mint {
     }
 }
 
+/// The place of an entry in the order of commits, by its id; 0 where a person wrote the id.
+pub fn order(id: &EntryId) -> u64 {
+    number(id.as_str(), 'e')
+}
+
 /// The number of an id that may have been minted here, else 0. Half of the range is left to mint from.
 fn number(id: &str, letter: char) -> u64 {
     id.strip_prefix(letter).and_then(|digits| digits.parse().ok()).filter(|n| *n < u64::MAX / 2).unwrap_or(0)

@@ -49,6 +49,7 @@ impl Bash {
             dir: context.call_dir.clone(),
             limits,
             truncation: context.truncation,
+            kept: false,
         };
         let mut running = spawn(self.profile, wanted).await.map_err(|error| chain(&error))?;
         let mut asked = false;
@@ -65,6 +66,7 @@ impl Bash {
                 Some(News::Output { bytes, lines, tail }) => context.report.output(&tail, bytes, lines),
                 Some(News::Ended { record, kept }) => break (record, kept),
                 // the end is always told before the keeper is gone; what is lost is told as lost
+                Some(_) => {}
                 None => return Err("the command's keeper is gone".to_owned()),
             }
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::api::command::JobAsk;
 use crate::api::job::{JobOutcome, JobRow, Starter};
-use crate::base::{CallId, JobId, Millis};
+use crate::base::{CallId, EntryId, JobId, Millis};
 use crate::law::job::By;
 use crate::process::Running;
 use crate::tool::Later;
@@ -27,6 +27,8 @@ pub struct NewJob {
     pub hidden: bool,
     /// Whether it has a terminal.
     pub terminal: bool,
+    /// The newest entry when the command was started.
+    pub after: Option<EntryId>,
     /// When the command was started.
     pub began: Millis,
     /// What it told before it became a job: bytes, lines, newest part.

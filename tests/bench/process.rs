@@ -21,6 +21,7 @@ fn command(place: &Path, number: u32, argv: &[&str]) -> Launch {
         dir: place.join(format!("c{number}")),
         limits: JobLimits::new(1 << 30, None),
         truncation: ENDS,
+        kept: false,
     }
 }
 

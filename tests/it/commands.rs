@@ -58,6 +58,7 @@ impl Bench {
             dir: self.record_dir(),
             limits: self.limits,
             truncation: self.truncation,
+            kept: false,
         };
         spawn(Profile::Off, wanted).await
     }
@@ -77,6 +78,16 @@ pub async fn next(running: &mut Running) -> Option<News> {
     tokio::time::timeout(LONG, running.next()).await.expect("a keeper is silent")
 }
 
+/// What a keeper tells next besides output.
+pub async fn next_word(running: &mut Running) -> Option<News> {
+    loop {
+        match next(running).await {
+            Some(News::Output { .. }) => {}
+            word => return word,
+        }
+    }
+}
+
 /// Waits for the end.
 pub async fn end_of(running: &mut Running) -> Heard {
     let mut progress = Vec::new();
@@ -84,6 +95,7 @@ pub async fn end_of(running: &mut Running) -> Heard {
         match next(running).await.expect("an end is always told") {
             News::Output { bytes, lines, tail } => progress.push((bytes, lines, tail)),
             News::Ended { record, kept } => return Heard { record: *record, kept, progress },
+            News::Stage(_) | News::Waiting(_) | News::Screen(_) | News::Kept(_) | News::Left(_) => {}
         }
     }
 }
@@ -93,7 +105,12 @@ pub async fn output_holds(running: &mut Running, what: &str) {
     loop {
         match next(running).await.expect("it runs") {
             News::Output { tail, .. } if tail.contains(what) => return,
-            News::Output { .. } => {}
+            News::Output { .. }
+            | News::Stage(_)
+            | News::Waiting(_)
+            | News::Screen(_)
+            | News::Kept(_)
+            | News::Left(_) => {}
             News::Ended { record, .. } => panic!("ended before {what:?}: {record:?}"),
         }
     }

@@ -184,7 +184,12 @@ async fn real(scenario: &Scenario) -> String {
     bench.limits = scenario.limits();
     let mut running = bench.start(&scenario.script(&mark)).await;
     let mut asked = false;
-    while let News::Output { bytes, .. } = next(&mut running).await.expect("an end is always told") {
+    loop {
+        let bytes = match next(&mut running).await.expect("an end is always told") {
+            News::Ended { .. } => break,
+            News::Output { bytes, .. } => bytes,
+            News::Stage(_) | News::Waiting(_) | News::Screen(_) | News::Kept(_) | News::Left(_) => continue,
+        };
         if let Ended::Kill(by) = scenario.ended
             && !asked
             && bytes >= scenario.bytes()

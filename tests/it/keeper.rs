@@ -11,7 +11,7 @@ use windlass::law::output::{Keep, OutputLimits, Truncation};
 use windlass::process::record::{self, KeeperRecord, LeftRecord};
 use windlass::process::{News, Record};
 
-use crate::commands::{Bench, binary, carrying, end_of, mark, mode, next, output_holds, until};
+use crate::commands::{Bench, binary, carrying, end_of, mark, mode, next, next_word, output_holds, until};
 
 fn exited(code: i32) -> End {
     End::Exited { code }
@@ -309,6 +309,8 @@ async fn what_outlives_its_command_and_ends_by_itself_lets_the_keeper_go() {
     let mut running = bench.start("sleep 0.3 &").await;
     let heard = end_of(&mut running).await;
     assert_eq!(heard.record.left.len(), 1);
+    let Some(News::Left(told)) = next_word(&mut running).await else { panic!("nothing of what was left") };
+    assert_eq!(told.by, None);
     assert_eq!(next(&mut running).await, None);
     assert!(running.over());
     let left: LeftRecord = record::read(&bench.record_dir(), "left.json").unwrap().unwrap();

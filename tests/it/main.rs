@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // also in what tests share, which clippy does not take for a test
 
 mod access;
+mod adopt;
 mod again;
 mod bash;
 mod call_bridge;

@@ -123,6 +123,7 @@ impl Intake {
             if self.left_bytes <= self.spool_max && self.trouble.is_none() {
                 self.trouble = append_left(&self.left_path, &mut self.left, bytes).err();
             }
+            remember(&mut self.recent, bytes);
             return;
         }
         let room = self.spool_max.saturating_sub(self.spooled).min(count as u64) as usize;
@@ -136,10 +137,7 @@ impl Intake {
             }
         }
         self.bounded.push(bytes);
-        let newest = &bytes[count - count.min(TAIL_MAX)..];
-        let over = (self.recent.len() + newest.len()).saturating_sub(TAIL_MAX);
-        self.recent.drain(..over);
-        self.recent.extend_from_slice(newest);
+        remember(&mut self.recent, bytes);
     }
 
     /// Bytes and lines before the end.
@@ -173,9 +171,18 @@ impl Intake {
     /// The command has ended: what was kept. Later output is of processes that it left behind.
     pub fn end(&mut self) -> Kept {
         self.ended = true;
+        self.recent.clear();
         let empty = Bounded::new(Truncation::Off);
         std::mem::replace(&mut self.bounded, empty).finish()
     }
+}
+
+/// Keeps the newest bytes.
+fn remember(recent: &mut Vec<u8>, bytes: &[u8]) {
+    let newest = &bytes[bytes.len() - bytes.len().min(TAIL_MAX)..];
+    let over = (recent.len() + newest.len()).saturating_sub(TAIL_MAX);
+    recent.drain(..over);
+    recent.extend_from_slice(newest);
 }
 
 fn append_left(path: &Path, file: &mut Option<File>, bytes: &[u8]) -> io::Result<()> {

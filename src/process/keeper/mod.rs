@@ -7,6 +7,7 @@
 //! Keeps `job_kill_reaches_descendants`, `job_dies_with_program_unless_kept`, `job_no_silent_loss`,
 //! `output_artifact_is_whole`. The design stands in `docs/decisions/keeper.md`.
 
+mod clients;
 mod intake;
 mod run;
 mod socket;

@@ -18,18 +18,19 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{getpid, setsid};
 use rustix::process::{Signal, WaitOptions, wait};
 
+use super::clients::Clients;
 use super::intake::{Intake, Taken};
 use super::socket::Socket;
 use crate::base::Millis;
-use crate::law::job::{End, Exit, Job, JobEffect, JobEvent};
+use crate::law::job::{End, Exit, Job, JobEffect, JobEvent, Stage};
 use crate::law::output::Kept;
 use crate::process::pre_exec::lead_session_and_die_with;
 use crate::process::record::{
     END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, Named, ProcessId, RECORD_VERSION, Record,
-    write_whole,
+    SOCKET_FILE, write_whole,
 };
 use crate::process::tree::{self, Sent};
-use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, ToKeeper, WIRE_VERSION};
+use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToKeeper, WIRE_VERSION};
 
 /// Walks of the tree for one SIGKILL of all: a fork may outrun a walk, hardly two.
 const WALKS_MAX: usize = 10;
@@ -42,7 +43,12 @@ pub fn keep(stream: UnixStream) -> i32 {
     let Ok((mut socket, launch)) = Socket::open(stream) else { return 2 };
     match Keeper::start(*launch, &mut socket, signals) {
         Ok(mut keeper) => {
-            keeper.run(&mut socket);
+            let mut clients = Clients::new(socket);
+            if let Err(error) = clients.listen(&keeper.dir) {
+                // it can be watched and ended by its program all the same, but not found again
+                keeper.trouble = Some(format!("nobody else can speak with its keeper: {error}"));
+            }
+            keeper.run(&mut clients);
             0
         }
         Err(why) => {
@@ -88,6 +94,12 @@ struct Keeper {
     progress: Progress,
     trouble: Option<String>,
     over: bool,
+    /// What stands in its file of the keeper: whether it goes on without the program, above all.
+    record: KeeperRecord,
+    /// Whether the program is gone.
+    alone: bool,
+    /// Processes that a kill asked to end.
+    gone: u32,
 }
 
 /// What was told of the output, and when.
@@ -105,12 +117,12 @@ impl Keeper {
         let began = wall_clock();
         let dir = PathBuf::from(launch.dir);
         let in_dir = |error: io::Error| format!("cannot write to {}: {error}", dir.display());
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let keeper = KeeperRecord {
             version: RECORD_VERSION,
             keeper: identity(getpid().as_raw()),
-            boot: boot.trim_end().to_owned(),
+            boot: crate::process::launch::boot(),
             began,
+            kept: launch.kept,
         };
         write_whole(&dir, KEEPER_FILE, &keeper).map_err(in_dir)?;
         let (intake, writer) =
@@ -158,6 +170,9 @@ impl Keeper {
             progress: Progress::default(),
             trouble: None,
             over: false,
+            record: keeper,
+            alone: false,
+            gone: 0,
         })
     }
 
@@ -165,35 +180,28 @@ impl Keeper {
         Millis(self.clock.elapsed().as_millis() as u64)
     }
 
-    fn run(&mut self, socket: &mut Socket) {
+    fn run(&mut self, clients: &mut Clients) {
         while !self.over {
-            self.await_something(socket);
+            self.await_something(clients);
             if let Taken::Bytes(bytes) = self.intake.take() {
-                self.tell(JobEvent::Output(bytes), socket);
+                self.tell(JobEvent::Output(bytes), clients);
             }
-            self.hear_program(socket);
-            self.hear_signals(socket);
-            self.keep_time(socket);
-            self.tell_progress(socket);
+            self.hear_clients(clients);
+            self.hear_signals(clients);
+            self.keep_time(clients);
+            self.tell_progress(clients);
         }
-        self.farewell(socket);
+        self.farewell(clients);
     }
 
     /// Sleeps until there is something to do.
-    fn await_something(&self, socket: &Socket) {
+    fn await_something(&self, clients: &Clients) {
         let mut fds = vec![PollFd::new(std::os::fd::AsFd::as_fd(&self.signals), PollFlags::POLLIN)];
-        // a program that is gone would wake us for ever
-        if !socket.gone() {
-            let mut wanted = PollFlags::POLLIN;
-            if !socket.idle() {
-                wanted |= PollFlags::POLLOUT;
-            }
-            fds.push(PollFd::new(socket.fd(), wanted));
-        }
+        clients.fds(&mut fds);
         if let Some(pipe) = self.intake.fd() {
             fds.push(PollFd::new(pipe, PollFlags::POLLIN));
         }
-        let progress = Some(self.progress.next).filter(|_| self.progress_waits() && socket.idle());
+        let progress = Some(self.progress.next).filter(|_| self.progress_waits() && clients.ready());
         let timeout = match [self.job.due(), progress].into_iter().flatten().min() {
             None => PollTimeout::NONE,
             Some(due) => {
@@ -205,40 +213,79 @@ impl Keeper {
         let _ = poll(&mut fds, timeout);
     }
 
-    fn hear_program(&mut self, socket: &mut Socket) {
-        socket.flush();
-        if socket.gone() {
-            return;
-        }
-        let heard = socket.hear();
-        for line in heard.lines {
-            match line {
-                ToKeeper::Kill { by } => self.tell(JobEvent::Kill(by), socket),
-                // there is one launch; a second one is not ours to understand
-                ToKeeper::Launch(_) => {}
+    fn hear_clients(&mut self, clients: &mut Clients) {
+        let said = clients.hear(|| self.standing());
+        for wish in said.wishes {
+            match wish {
+                ToKeeper::Kill { by } => self.tell(JobEvent::Kill(by), clients),
+                ToKeeper::Signal { signal } => self.signal(signal),
+                ToKeeper::Keep { on } => self.keep(on, clients),
+                // the clients' own
+                ToKeeper::Launch(_) | ToKeeper::Hello { .. } => {}
             }
         }
-        if heard.gone {
-            self.tell(JobEvent::ProgramGone, socket);
+        self.alone = clients.program().is_none();
+        if said.program_gone && !self.record.kept {
+            self.tell(JobEvent::ProgramGone, clients);
         }
     }
 
-    fn hear_signals(&mut self, socket: &mut Socket) {
+    fn standing(&self) -> Standing {
+        let (bytes, lines) = self.counts();
+        Standing {
+            process: self.process.clone(),
+            began: self.began,
+            bytes,
+            lines,
+            tail: self.intake.tail(),
+            kept: self.record.kept,
+            ended: self.job.end().is_some(),
+        }
+    }
+
+    /// Bytes and lines: of the command, after its end of what it left behind.
+    fn counts(&self) -> (u64, u64) {
+        if self.job.end().is_some() { (self.intake.left_bytes(), 0) } else { self.intake.counts() }
+    }
+
+    /// Whether the command outlives the program. It is written before it is told: a program that is gone
+    /// the moment after finds it so.
+    fn keep(&mut self, on: bool, clients: &mut Clients) {
+        let record = KeeperRecord { kept: on, ..self.record.clone() };
+        if write_whole(&self.dir, KEEPER_FILE, &record).is_ok() {
+            self.record = record;
+        }
+        clients.send(&FromKeeper::Kept { on: self.record.kept });
+        if self.alone && !self.record.kept {
+            self.tell(JobEvent::ProgramGone, clients);
+        }
+    }
+
+    /// Like a shell's: to the process group that the command leads.
+    fn signal(&self, signal: i32) {
+        let number = NixSignal::try_from(signal);
+        if let (Ok(signal), false) = (number, self.main_ended.is_some()) {
+            // its leader is not reaped, so the group is its own
+            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(self.process.pid), signal);
+        }
+    }
+
+    fn hear_signals(&mut self, clients: &mut Clients) {
         let mut children = false;
         while let Ok(Some(info)) = self.signals.read_signal() {
             if info.ssi_signo == NixSignal::SIGCHLD as u32 {
                 children = true;
             } else {
                 // someone ends the keeper itself (a shutdown): its tree must not outlive it
-                self.tell(JobEvent::ProgramGone, socket);
+                self.tell(JobEvent::ProgramGone, clients);
             }
         }
         if children {
-            self.reap(socket);
+            self.reap(clients);
         }
     }
 
-    fn reap(&mut self, socket: &mut Socket) {
+    fn reap(&mut self, clients: &mut Clients) {
         let mut main = None;
         let empty = loop {
             match wait(WaitOptions::NOHANG) {
@@ -256,69 +303,81 @@ impl Keeper {
             }
         };
         // whatever ended has written before it did
-        self.drain(socket);
+        self.drain(clients);
         if let Some(exit) = main {
             self.main_ended = Some(wall_clock());
-            self.tell(JobEvent::MainEnded(exit), socket);
+            self.tell(JobEvent::MainEnded(exit), clients);
         }
         self.tree_empty = empty;
         if empty {
-            self.tell(JobEvent::TreeEmpty, socket);
+            self.tell(JobEvent::TreeEmpty, clients);
         } else {
-            self.tell(JobEvent::OtherEnded, socket);
+            self.tell(JobEvent::OtherEnded, clients);
         }
     }
 
-    fn keep_time(&mut self, socket: &mut Socket) {
+    fn keep_time(&mut self, clients: &mut Clients) {
         if self.job.due().is_some_and(|due| due <= self.now()) {
-            self.drain(socket);
-            self.tell(JobEvent::Tick, socket);
+            self.drain(clients);
+            self.tell(JobEvent::Tick, clients);
         }
     }
 
-    fn drain(&mut self, socket: &mut Socket) {
+    fn drain(&mut self, clients: &mut Clients) {
         let bytes = self.intake.drain();
         if bytes > 0 {
-            self.tell(JobEvent::Output(bytes), socket);
+            self.tell(JobEvent::Output(bytes), clients);
         }
     }
 
-    fn tell(&mut self, event: JobEvent, socket: &mut Socket) {
+    fn tell(&mut self, event: JobEvent, clients: &mut Clients) {
         if self.trouble.is_none()
             && let Some(error) = self.intake.trouble()
         {
             self.trouble = Some(format!("the output cannot be written to {}: {error}", self.dir.display()));
-            self.tell(JobEvent::SpoolFailed, socket);
+            self.tell(JobEvent::SpoolFailed, clients);
         }
         let now = self.now();
         for effect in self.job.step(event, now) {
             match effect {
-                JobEffect::Terminate => self.terminate(|_| true),
+                JobEffect::Terminate => {
+                    let processes = self.terminate(|_| true);
+                    clients.send(&FromKeeper::Stage(Stage::Asked { processes }));
+                }
                 JobEffect::TerminateOrphans => {
                     let keeper = getpid().as_raw();
                     self.terminate(|seen| seen.parent == keeper);
                 }
-                JobEffect::Destroy => destroy(),
-                JobEffect::Settle(end) => self.settle(end, socket),
+                JobEffect::Destroy => {
+                    let processes = destroy();
+                    if processes > 0 {
+                        clients.send(&FromKeeper::Stage(Stage::Destroyed { processes }));
+                    }
+                }
+                JobEffect::Settle(end) => self.settle(end, clients),
                 JobEffect::Leave => self.over = true,
             }
         }
     }
 
-    /// Asks processes of the tree to end, each once.
-    fn terminate(&mut self, which: impl Fn(&tree::Seen) -> bool) {
+    /// Asks processes of the tree to end, each once; how many.
+    fn terminate(&mut self, which: impl Fn(&tree::Seen) -> bool) -> u32 {
+        let mut asked = 0;
         for seen in tree::below(getpid().as_raw()) {
             if which(&seen) && self.asked.insert(seen.id.clone()) {
                 tree::signal(&seen.id, Signal::TERM);
+                asked += 1;
                 // a stopped one must go on to end; looked at again, for it may have been stopped since
                 if tree::seen(seen.id.pid).is_some_and(|now| now.stopped()) {
                     tree::signal(&seen.id, Signal::CONT);
                 }
             }
         }
+        self.gone += asked;
+        asked
     }
 
-    fn settle(&mut self, end: End, socket: &mut Socket) {
+    fn settle(&mut self, end: End, clients: &mut Clients) {
         let (bytes, lines) = self.intake.counts();
         let spooled = self.intake.spooled();
         let kept = self.intake.end();
@@ -341,6 +400,7 @@ impl Keeper {
             spooled,
             kept: kept.kept,
             dropped: kept.dropped,
+            gone: if killed { self.gone } else { 0 },
             survivors,
             left,
             trouble: self.trouble.clone(),
@@ -349,24 +409,26 @@ impl Keeper {
             let dir = self.dir.display();
             record.trouble.get_or_insert_with(|| format!("the end cannot be recorded in {dir}: {error}"));
         }
-        socket.send(&ended_line(record, &kept));
+        // what comes from here on is counted anew
+        self.progress.bytes = 0;
+        clients.send(&ended_line(record, &kept));
     }
 
     fn progress_waits(&self) -> bool {
-        self.job.end().is_none() && self.intake.counts().0 != self.progress.bytes
+        self.counts().0 != self.progress.bytes
     }
 
-    fn tell_progress(&mut self, socket: &mut Socket) {
+    fn tell_progress(&mut self, clients: &mut Clients) {
         let now = self.now();
-        if self.progress_waits() && socket.idle() && self.progress.next <= now {
-            let (bytes, lines) = self.intake.counts();
+        if self.progress_waits() && clients.ready() && self.progress.next <= now {
+            let (bytes, lines) = self.counts();
             self.progress = Progress { bytes, next: now.plus(PROGRESS_EVERY) };
-            socket.send(&FromKeeper::Output { bytes, lines, tail: self.intake.tail() });
+            clients.send_progress(&FromKeeper::Output { bytes, lines, tail: self.intake.tail() });
         }
     }
 
     /// Records what became of processes that outlived the command, and sees the last lines off.
-    fn farewell(&mut self, socket: &mut Socket) {
+    fn farewell(&mut self, clients: &mut Clients) {
         if self.left {
             let survivors = if self.tree_empty { Vec::new() } else { living() };
             let record = LeftRecord {
@@ -378,18 +440,21 @@ impl Keeper {
             };
             // nobody is left to be told of a failure
             let _ = write_whole(&self.dir, LEFT_FILE, &record);
+            clients.send(&FromKeeper::Left(Box::new(record)));
         }
         let until = self.now().plus(FAREWELL);
-        while !socket.idle() && !socket.gone() && self.now() < until {
-            let mut fds = [PollFd::new(socket.fd(), PollFlags::POLLOUT)];
+        while !clients.idle() && !clients.alone() && self.now() < until {
+            let mut fds = Vec::new();
+            clients.fds(&mut fds);
             let _ = poll(&mut fds, PollTimeout::from(100u8));
-            socket.flush();
+            clients.hear(|| self.standing());
         }
+        let _ = std::fs::remove_file(self.dir.join(SOCKET_FILE));
     }
 }
 
-/// Ends every process of the tree that may be ended.
-fn destroy() {
+/// Ends every process of the tree that may be ended; how many.
+fn destroy() -> u32 {
     let mut hit = HashSet::new();
     for _ in 0..WALKS_MAX {
         let mut fresh = false;
@@ -402,6 +467,7 @@ fn destroy() {
             break;
         }
     }
+    hit.len() as u32
 }
 
 /// What lives of the tree, for people.

@@ -5,16 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, line};
-
-/// What came from the program.
-#[derive(Debug)]
-pub struct Heard {
-    /// Whole lines.
-    pub lines: Vec<ToKeeper>,
-    /// Whether the program is gone.
-    pub gone: bool,
-}
+use crate::process::wire::{FromKeeper, LINE_MAX, LaunchLine, ToKeeper, line};
 
 /// The socket.
 pub struct Socket {
@@ -47,6 +38,21 @@ impl Socket {
         Ok((Self { stream, incoming, outgoing: Vec::new(), gone: false }, launch))
     }
 
+    /// One that a visitor opened; its first line is a hello.
+    pub fn accepted(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream, incoming: Vec::new(), outgoing: Vec::new(), gone: false })
+    }
+
+    /// Bytes that wait to be sent.
+    pub fn waiting(&self) -> usize {
+        self.outgoing.len()
+    }
+    /// Nobody is spoken to any more.
+    pub fn close(&mut self) {
+        self.gone = true;
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+    }
     /// The socket, to wait for.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
@@ -84,7 +90,7 @@ impl Socket {
     }
 
     /// Reads what came. A line that is not understood is passed by: a kill must not be lost to it.
-    pub fn hear(&mut self) -> Heard {
+    pub fn hear(&mut self) -> Vec<ToKeeper> {
         let mut buffer = [0; 4096];
         loop {
             match self.stream.read(&mut buffer) {
@@ -104,6 +110,11 @@ impl Socket {
             lines.extend(serde_json::from_slice(&self.incoming[..end]).ok());
             self.incoming.drain(..=end);
         }
-        Heard { lines, gone: self.gone }
+        // a line without an end is none of ours
+        if self.incoming.len() > LINE_MAX {
+            self.incoming.clear();
+            self.close();
+        }
+        lines
     }
 }

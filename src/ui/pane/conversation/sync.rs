@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::State;
 use super::item::{Body, Call, Head, Item, Source, one_line, partial_title};
 use crate::api::board::{PartKind, Record};
-use crate::api::entry::{Details, Entry, EntryBody, Level, TurnEnd, TurnStatus};
+use crate::api::entry::{Details, Entry, EntryBody, Level, Restore, TurnEnd, TurnStatus};
+use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Body as Block, Finish, Stop};
 use crate::base::CallId;
 use crate::law::board::Progress;
@@ -95,6 +96,16 @@ impl State {
     fn say(&mut self, role: Role, text: String) {
         self.add(Body::Words { role, text, hint: None });
     }
+    fn job_end(&mut self, end: &JobEnd) {
+        let took = crate::ui::pane::live::elapsed(end.outcome.duration);
+        let words = end.outcome.end.words();
+        self.say(Role::Dim, format!("{} ended: {words} after {took} · {}", end.job, end.command));
+    }
+    fn restore(&mut self, restore: &Restore) {
+        let back =
+            if restore.undoes.is_some() { "the restoring was taken back" } else { "put back as they were" };
+        self.say(Role::Dim, format!("{} files: {back}", restore.touched.len()));
+    }
     fn absorb(&mut self, entry: &Arc<Entry>) {
         match &entry.body {
             EntryBody::User(_) => {
@@ -150,20 +161,8 @@ impl State {
                     self.say(Role::Dim, words.join(" · "));
                 }
             }
-            EntryBody::JobEnd(end) => {
-                let took = crate::ui::pane::live::elapsed(end.outcome.duration);
-                let text =
-                    format!("{} ended: {} after {took} · {}", end.job, end.outcome.end.words(), end.command);
-                self.say(Role::Dim, text);
-            }
-            EntryBody::Restore(restore) => {
-                let what = if restore.undoes.is_some() {
-                    "the restoring was taken back"
-                } else {
-                    "put back as they were"
-                };
-                self.say(Role::Dim, format!("{} files: {what}", restore.touched.len()));
-            }
+            EntryBody::JobEnd(end) => self.job_end(end),
+            EntryBody::Restore(restore) => self.restore(restore),
             EntryBody::Unknown(unknown) => {
                 self.say(
                     Role::Dim,

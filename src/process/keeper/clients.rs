@@ -1,0 +1,190 @@
+//! Who speaks with the keeper: its program, and visitors on a socket in the command's directory.
+//!
+//! The socket is private from its first moment; whoever connects is asked for nothing before the system has
+//! said that it is the same person. A visitor that does not read is sent away: nothing here waits.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::unistd::getuid;
+
+use super::socket::Socket;
+use crate::process::record::SOCKET_FILE;
+use crate::process::wire::{FromKeeper, Role, Standing, ToKeeper, WIRE_VERSION};
+
+/// Visitors at the same time.
+const VISITORS_MAX: usize = 32;
+/// Bytes that may wait for a visitor.
+const WAITING_MAX: usize = 1 << 20;
+
+struct Client {
+    socket: Socket,
+    /// None before its hello.
+    role: Option<Role>,
+}
+
+/// All who speak with the keeper.
+pub struct Clients {
+    listener: Option<UnixListener>,
+    clients: Vec<Client>,
+}
+
+/// What came from them.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// Wishes, in order.
+    pub wishes: Vec<ToKeeper>,
+    /// The program was there, and is gone.
+    pub program_gone: bool,
+}
+
+impl Clients {
+    /// The program, on the socket that the keeper was started with. Visitors come later (`listen`).
+    pub fn new(program: Socket) -> Self {
+        Self { listener: None, clients: vec![Client { socket: program, role: Some(Role::Program) }] }
+    }
+
+    /// Listens in the command's directory. A path is limited to 107 bytes: it goes through a descriptor.
+    pub fn listen(&mut self, dir: &Path) -> io::Result<()> {
+        let dir = std::fs::File::open(dir)?;
+        let path = format!("/proc/self/fd/{}/{SOCKET_FILE}", dir.as_raw_fd());
+        // the directory is 0700; the mask closes the socket itself from its first moment
+        let before = nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o177));
+        let bound = UnixListener::bind(&path);
+        nix::sys::stat::umask(before);
+        let listener = bound?;
+        listener.set_nonblocking(true)?;
+        debug_assert!(std::fs::metadata(&path).is_ok_and(|meta| meta.permissions().mode() & 0o077 == 0));
+        self.listener = Some(listener);
+        Ok(())
+    }
+
+    /// What to wait for.
+    pub fn fds<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        if let Some(listener) = &self.listener {
+            fds.push(PollFd::new(listener.as_fd(), PollFlags::POLLIN));
+        }
+        for client in self.clients.iter().filter(|client| !client.socket.gone()) {
+            let mut wanted = PollFlags::POLLIN;
+            if !client.socket.idle() {
+                wanted |= PollFlags::POLLOUT;
+            }
+            fds.push(PollFd::new(client.socket.fd(), wanted));
+        }
+    }
+
+    /// The program's socket.
+    pub fn program(&self) -> Option<BorrowedFd<'_>> {
+        self.of(Role::Program).map(|client| client.socket.fd())
+    }
+
+    fn of(&self, role: Role) -> Option<&Client> {
+        self.clients.iter().find(|client| client.role == Some(role) && !client.socket.gone())
+    }
+
+    /// Whether all have read what was told.
+    pub fn idle(&self) -> bool {
+        self.clients.iter().all(|client| client.socket.idle() || client.socket.gone())
+    }
+    /// Whether somebody listens who has read all: progress is worth telling.
+    pub fn ready(&self) -> bool {
+        let mut listening = self.clients.iter().filter(|c| c.role.is_some() && !c.socket.gone()).peekable();
+        listening.peek().is_some() && listening.any(|client| client.socket.idle())
+    }
+    /// Whether nobody is there.
+    pub fn alone(&self) -> bool {
+        self.clients.iter().all(|client| client.socket.gone())
+    }
+
+    /// Tells all who said hello.
+    pub fn send(&mut self, what: &FromKeeper) {
+        for client in self.clients.iter_mut().filter(|client| client.role.is_some()) {
+            client.socket.send(what);
+        }
+    }
+
+    /// Tells progress to those who have read all before it.
+    pub fn send_progress(&mut self, what: &FromKeeper) {
+        for client in self.clients.iter_mut().filter(|client| client.role.is_some() && client.socket.idle()) {
+            client.socket.send(what);
+        }
+    }
+
+    /// Sends what waits, lets people in and hears what they say.
+    pub fn hear(&mut self, standing: impl Fn() -> Standing) -> Said {
+        let had_program = self.of(Role::Program).is_some();
+        self.let_in();
+        let mut said = Said::default();
+        let mut at = 0;
+        while at < self.clients.len() {
+            let client = &mut self.clients[at];
+            client.socket.flush();
+            let lines = client.socket.hear();
+            for line in lines {
+                self.take(at, line, &standing, &mut said);
+            }
+            let client = &mut self.clients[at];
+            if client.role != Some(Role::Program) && client.socket.waiting() > WAITING_MAX {
+                client.socket.close();
+            }
+            at += 1;
+        }
+        self.clients.retain(|client| !client.socket.gone());
+        said.program_gone = had_program && self.of(Role::Program).is_none();
+        said
+    }
+
+    fn take(&mut self, at: usize, line: ToKeeper, standing: &impl Fn() -> Standing, said: &mut Said) {
+        match (line, self.clients[at].role) {
+            (ToKeeper::Hello { version, role }, None) => {
+                let refused = if version != WIRE_VERSION {
+                    Some(format!("the keeper speaks version {WIRE_VERSION}, not {version}"))
+                } else if role == Role::Program && self.of(Role::Program).is_some() {
+                    Some("the session's program is there already".to_owned())
+                } else {
+                    None
+                };
+                let client = &mut self.clients[at];
+                match refused {
+                    Some(why) => {
+                        client.socket.send(&FromKeeper::Refused { why });
+                        client.socket.close();
+                    }
+                    None => {
+                        client.role = Some(role);
+                        client.socket.send(&FromKeeper::Standing(Box::new(standing())));
+                    }
+                }
+            }
+            // who said no hello asks for nothing
+            (_, None) => self.clients[at].socket.close(),
+            // there is one launch and one hello; a second one is not ours to understand
+            (ToKeeper::Launch(_) | ToKeeper::Hello { .. }, Some(_)) => {}
+            (wish @ (ToKeeper::Kill { .. } | ToKeeper::Signal { .. } | ToKeeper::Keep { .. }), Some(_)) => {
+                said.wishes.push(wish);
+            }
+        }
+    }
+
+    fn let_in(&mut self) {
+        let Some(listener) = &self.listener else { return };
+        while let Ok((stream, _)) = listener.accept() {
+            if !same_person(&stream) || self.clients.len() > VISITORS_MAX {
+                continue;
+            }
+            if let Ok(socket) = Socket::accepted(stream) {
+                self.clients.push(Client { socket, role: None });
+            }
+        }
+    }
+}
+
+/// Whether the other side is a process of the same person, before a byte of it is read.
+fn same_person(stream: &UnixStream) -> bool {
+    getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == getuid().as_raw())
+}
