@@ -30,6 +30,8 @@ pub(super) struct Run {
     pub law: Call<ToolEnd, Usage>,
     pub wish: Option<Wish>,
     pub cancel: CancellationToken,
+    /// It goes on as a job.
+    pub detach: CancellationToken,
     /// Counts for the turn (a command of the person's does not).
     pub of_turn: bool,
     reporter: Option<Arc<Reporter>>,
@@ -63,6 +65,16 @@ impl Calls {
     pub fn get(&mut self, call: &CallId) -> Option<&mut Run> {
         self.runs.get_mut(call)
     }
+    /// Lets a call go on without being waited for: the one that is named, else the oldest that can.
+    /// Whether there was one.
+    pub fn detach(&mut self, call: Option<&CallId>) -> bool {
+        let can = |run: &&Run| run.task.is_some() && run.start.tool == "bash" && !run.detach.is_cancelled();
+        let run = match call {
+            Some(call) => self.runs.get(call).filter(can),
+            None => self.runs.values().filter(can).min_by_key(|run| run.began),
+        };
+        run.inspect(|run| run.detach.cancel()).is_some()
+    }
     /// All open calls.
     pub fn ids(&self) -> Vec<CallId> {
         self.runs.keys().cloned().collect()
@@ -95,6 +107,7 @@ impl Owner {
             law: Call::Fresh,
             wish: None,
             cancel: CancellationToken::new(),
+            detach: CancellationToken::new(),
             of_turn,
             reporter: None,
             task: None,

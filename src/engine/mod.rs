@@ -15,6 +15,7 @@ mod compact;
 mod draft;
 pub mod history;
 mod images;
+mod jobs;
 mod open;
 mod options;
 mod owner;

@@ -69,6 +69,7 @@ struct Found {
     title: String,
     path: Vec<Arc<Entry>>,
     unsettled: Vec<CallStart>,
+    jobs: super::jobs::Known,
     reports: Vec<String>,
     read_only: Option<String>,
 }
@@ -134,8 +135,9 @@ fn begin(
 ) -> Result<JoinHandle<Result<(), OpenError>>, OpenError> {
     let handle = runtime.clone();
     let run = move || {
-        let Joined { owner, commands, words } = make()?;
+        let Joined { mut owner, jobs, commands, words } = make()?;
         handle.block_on(async move {
+            owner.take_up_jobs(jobs).await;
             owner.look_at_git();
             owner.run(commands, words).await;
         });
@@ -147,6 +149,7 @@ fn begin(
 /// An owner and what it hears.
 struct Joined {
     owner: Owner,
+    jobs: super::jobs::Known,
     commands: mpsc::Receiver<Command>,
     words: mpsc::Receiver<super::owner::Word>,
 }
@@ -157,6 +160,7 @@ impl Ends {
         let (words, words_out) = mpsc::channel(WORDS_MAX);
         let (unsettled, reports) = (std::mem::take(&mut found.unsettled), std::mem::take(&mut found.reports));
         let path = std::mem::take(&mut found.path);
+        let jobs = std::mem::take(&mut found.jobs);
         let mut owner = owner(options, found, model, self.shared.clone(), self.events, words);
         owner.head = path.last().map(|entry| entry.id.clone());
         for entry in &path {
@@ -172,7 +176,7 @@ impl Ends {
             owner.recover(unsettled);
         }
         owner.publish_status();
-        Joined { owner, commands: self.commands, words: words_out }
+        Joined { owner, jobs, commands: self.commands, words: words_out }
     }
 }
 
@@ -185,7 +189,12 @@ fn owner(
     events: mpsc::Sender<Event>,
     words: mpsc::Sender<super::owner::Word>,
 ) -> Owner {
+    let jobs_dir = found.dir.join(store::session::JOBS);
+    let limits = &options.limits;
     Owner {
+        desk: super::jobs::Desk::new(shared.clone(), jobs_dir, limits.jobs_max, limits.jobs_kept),
+        rewinding: None,
+        nodes: super::jobs::Nodes::default(),
         cwd_real: crate::tool::path::real(&found.cwd).unwrap_or_else(|_| found.cwd.clone()),
         cwd: found.cwd,
         misplaced: false,
@@ -259,6 +268,7 @@ fn find(options: &Options) -> Result<Found, OpenError> {
                 title: opened.title.clone(),
                 path: opened.branch(),
                 unsettled: opened.unsettled.into_iter().map(|u| u.start).collect(),
+                jobs: super::jobs::Known { nodes: opened.jobs, over: opened.jobs_over },
                 reports: opened.reports,
                 read_only: None,
                 session,
@@ -277,6 +287,7 @@ fn find(options: &Options) -> Result<Found, OpenError> {
                 title: opened.title.clone(),
                 path: opened.branch(),
                 unsettled: Vec::new(),
+                jobs: super::jobs::Known::default(),
                 reports: opened.reports,
                 read_only: Some(who),
                 id,
@@ -295,6 +306,7 @@ impl Found {
             title: String::new(),
             path: Vec::new(),
             unsettled: Vec::new(),
+            jobs: super::jobs::Known::default(),
             reports: Vec::new(),
             read_only: None,
             session,

@@ -112,6 +112,12 @@ pub struct Owner {
     pub(super) pause: Option<Instant>,
     pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) calls: Calls,
+    /// The jobs.
+    pub(super) desk: super::jobs::Desk,
+    /// A rewind that waits for jobs to end.
+    pub(super) rewinding: Option<super::jobs::Rewinding>,
+    /// What the journal is to hold of them.
+    pub(super) nodes: super::jobs::Nodes,
     pub(super) approvals: Vec<Approval>,
     pub(super) rules: Rules,
     pub(super) model: Option<ModelInUse>,
@@ -140,18 +146,23 @@ impl Owner {
         mut words: mpsc::Receiver<Word>,
     ) {
         self.publish_status();
+        let jobs = self.desk.wake.clone();
         while !self.done() {
             let deadline = self.deadline();
             tokio::select! {
                 command = commands.recv() => match command {
-                    Some(Command::Close { .. }) | None => self.close(),
+                    Some(Command::Close { leave_jobs }) => self.close(leave_jobs),
+                    None => self.close(false),
                     Some(command) => self.on_command(command),
                 },
                 Some(word) = words.recv() => self.on_word(word),
                 event = Stream::next(&mut self.stream) => self.on_stream(event),
+                () = jobs.notified() => self.on_jobs(),
                 () = Self::at(deadline) => self.on_deadline(),
             }
         }
+        self.on_jobs();
+        self.write_nodes();
         self.flush();
         self.keep_draft();
         // Closed, and its lease given back, before the word goes out.
@@ -170,7 +181,10 @@ impl Owner {
 
     fn deadline(&self) -> Option<Instant> {
         let rest = self.disk_failed.then(|| Instant::now() + REST);
-        [self.pause, self.backstop, self.closing, rest].into_iter().flatten().min()
+        [self.pause, self.backstop, self.closing, self.nodes.due, self.rewinding_due(), rest]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn on_deadline(&mut self) {
@@ -184,6 +198,10 @@ impl Owner {
             self.backstop = None;
             self.give_up_calls();
         }
+        self.rewinding(None);
+        if self.nodes.due.is_some_and(|at| at <= now) {
+            self.write_nodes();
+        }
         if self.disk_failed && self.flush() {
             self.settle_again();
         }
@@ -194,7 +212,10 @@ impl Owner {
 
     fn done(&self) -> bool {
         let Some(until) = self.closing else { return false };
-        let over = self.turn.phase() == Phase::Idle && self.stream.is_none() && self.calls.is_empty();
+        let over = self.turn.phase() == Phase::Idle
+            && self.stream.is_none()
+            && self.calls.is_empty()
+            && self.desk.none_to_end();
         over || until <= Instant::now()
     }
 
@@ -207,10 +228,11 @@ impl Owner {
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, leave_jobs: bool) {
         self.closing.get_or_insert(Instant::now() + CLOSE_MAX);
         self.interrupt();
         self.cancel_all();
+        self.end_jobs(leave_jobs);
         if self.disk_failed {
             self.abandon_calls();
         }
@@ -258,7 +280,9 @@ impl Owner {
             Command::Compact => self.turn_event(turn::Event::CompactAsked),
             Command::Rename(title) => self.rename(title),
             Command::Rewind { to, .. } => self.rewind(to),
-            Command::UndoRestore | Command::Detach { .. } | Command::Job { .. } | Command::Fork { .. } => {}
+            Command::Detach { call } => self.detach(call),
+            Command::Job { job, ask } => self.job(job, ask),
+            Command::UndoRestore | Command::Fork { .. } => {}
             Command::Shell { command, hidden } => self.run_shell(command, hidden),
             Command::Trust(trust) => self.trust(trust),
             Command::Ask { number, query } => self.ask_query(number, query),
@@ -266,7 +290,7 @@ impl Owner {
                 self.draft = text;
                 self.keep_draft();
             }
-            Command::Close { .. } => self.close(),
+            Command::Close { leave_jobs } => self.close(leave_jobs),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a person changes of the session itself: its model, its name, its head.
 
 use crate::api::entry::{EntryBody, Level, Setting};
+use crate::api::event::Rewound;
 use crate::base::EntryId;
 use crate::law::turn::Phase;
 
@@ -52,6 +53,7 @@ impl Owner {
                 }
             },
         }
+        let orphans = self.orphans(to.as_ref());
         if let Err(error) = self.store.move_head(to.as_ref()) {
             let why = crate::base::chain(&error);
             return self.say(Level::Error, format!("The session could not be rewound: {why}"));
@@ -64,6 +66,7 @@ impl Owner {
             record.live.parts.clear();
         });
         self.publish_status();
+        self.rewound(orphans, Rewound::default());
     }
 
     /// Counts the window anew from a branch. What was spent stays spent.

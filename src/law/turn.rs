@@ -102,6 +102,8 @@ pub enum Event {
     CallSettled,
     /// The wait before a try is over, or the person cut it short, or asks for a failed request again.
     TryNow,
+    /// Something happened that the model is to read of though the person said nothing: a job ended.
+    GoOn,
     /// In place of asking: the conversation fills the window.
     WindowFull,
     /// The person wants older entries summarised.
@@ -201,6 +203,18 @@ impl Turn {
             Event::AnswerEnded(end) => self.answer_ended(end, &mut out),
             Event::CallSettled => self.call_settled(&mut out),
             Event::TryNow => self.try_now(&mut out),
+            Event::GoOn => match self.phase {
+                Phase::Idle => {
+                    self.begin(&mut out);
+                    out.push(Effect::Ask);
+                }
+                // the request that comes next tells it
+                Phase::Asking
+                | Phase::Calling { .. }
+                | Phase::Pausing
+                | Phase::Compacting { .. }
+                | Phase::Stopping { .. } => {}
+            },
             Event::WindowFull => self.window_full(&mut out),
             Event::CompactAsked => match self.phase {
                 Phase::Idle => {

@@ -14,6 +14,7 @@
 //! entry), so one that was opened and left leaves nothing behind; what is committed before waits in memory.
 //! Keeps the laws L and `cwd_*`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ use super::reading::Reading;
 use super::tree::{Mint, Tree, Unsettled};
 use crate::api::entry::{Entry, EntryBody};
 use crate::api::job::JobNode;
-use crate::base::{CallId, EntryId, Millis, SessionId};
+use crate::base::{CallId, EntryId, JobId, Millis, SessionId};
 use crate::law::cwd::{Refusal, Seen, cwd};
 use crate::law::lease::Holder;
 
@@ -77,6 +78,8 @@ pub struct Opened {
     pub unsettled: Vec<Unsettled>,
     /// Jobs that ran when the journal was last written, by their nodes.
     pub jobs: Vec<JobNode>,
+    /// Jobs whose end was told.
+    pub jobs_over: BTreeSet<JobId>,
     /// What was found and mended, in words for a person.
     pub reports: Vec<String>,
 }
@@ -98,8 +101,13 @@ impl Opened {
     fn of(reading: Reading) -> (Opened, Mint) {
         let Reading { header, tree, title, mint, jobs, reports, .. } = reading;
         let unsettled = tree.unsettled();
+        let ended = |entry: &std::sync::Arc<Entry>| match &entry.body {
+            EntryBody::JobEnd(end) => Some(end.job),
+            _ => None,
+        };
+        let jobs_over = tree.entries.iter().filter_map(ended).collect();
         let jobs = jobs.into_values().collect();
-        (Opened { header, tree, title, unsettled, jobs, reports }, mint)
+        (Opened { header, tree, title, unsettled, jobs, jobs_over, reports }, mint)
     }
 }
 
