@@ -16,6 +16,7 @@ use crate::api::access::Decision;
 use crate::api::command::Command;
 use crate::api::entry::TurnStatus;
 use crate::api::event::Event;
+use crate::api::job::JobRow;
 use crate::base::CallId;
 use crate::link::Front;
 
@@ -184,7 +185,30 @@ impl Run<'_> {
         over
     }
 
+    /// Says what becomes of the jobs that run.
+    fn say_jobs(&mut self) {
+        let (ends, kept): (Vec<JobRow>, Vec<JobRow>) = {
+            let record = self.front.shared.read();
+            record.jobs.iter().map(|(_, row)| row.clone()).filter(JobRow::runs).partition(|row| !row.kept)
+        };
+        let names = |rows: &[JobRow]| {
+            rows.iter()
+                .map(|row| format!("{} ({})", row.node.id, row.node.command))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        if !ends.is_empty() {
+            let text = format!("jobs that still run are ended with the program: {}", names(&ends));
+            self.emit(&json!({"type": "notice", "level": "warning", "text": text}));
+        }
+        if !kept.is_empty() {
+            let text = format!("jobs that are kept go on: {}; `windlass jobs list` shows them", names(&kept));
+            self.emit(&json!({"type": "notice", "level": "info", "text": text}));
+        }
+    }
+
     async fn close(mut self, woken: &Notify) -> u8 {
+        self.say_jobs();
         self.command(Command::Close { leave_jobs: false }).await;
         loop {
             match self.front.events.recv().await {

@@ -1,5 +1,6 @@
 //! The events of `exec --json` (`contracts`): one object a line, read off the record as it changes.
 
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
 use crate::api::event::Event;
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Body, Finish, Usage};
+use crate::base::JobId;
 
 /// How far the record was read.
 #[derive(Debug, Default)]
@@ -23,6 +25,10 @@ pub struct Reader {
     thinking: usize,
     /// The try that was told last.
     tried: u32,
+    /// Jobs that were told.
+    jobs: BTreeSet<JobId>,
+    /// How far the board of jobs was read.
+    jobs_revision: u64,
     /// A message of the person stands in the record.
     pub delivered: bool,
     /// The status of the last turn that ended.
@@ -34,7 +40,12 @@ pub struct Reader {
 impl Reader {
     /// A reader that begins after what the record holds now.
     pub fn after(record: &Record) -> Self {
-        Self { position: record.path.len(), epoch: record.epoch, ..Self::default() }
+        Self {
+            position: record.path.len(),
+            epoch: record.epoch,
+            jobs: record.jobs.iter().map(|(job, _)| *job).collect(),
+            ..Self::default()
+        }
     }
 
     /// What is new, in order.
@@ -44,6 +55,8 @@ impl Reader {
             self.epoch = record.epoch;
             self.position = self.position.min(record.path.len());
         }
+        // a job is on the board before its end is an entry
+        self.jobs(record, &mut out);
         while let Some(entry) = record.path.get(self.position) {
             self.position += 1;
             self.entry(entry, &mut out);
@@ -51,6 +64,19 @@ impl Reader {
         self.live(&record.live, &mut out);
         self.retrying(&record.status.phase, &mut out);
         out
+    }
+
+    fn jobs(&mut self, record: &Record, out: &mut Vec<Value>) {
+        if record.jobs.revision() == self.jobs_revision {
+            return;
+        }
+        let changes = record.jobs.changes_since(self.jobs_revision);
+        self.jobs_revision = changes.revision;
+        for (job, row) in changes.running {
+            if self.jobs.insert(*job) {
+                out.push(json!({"type": "job.started", "job": job, "command": row.node.command}));
+            }
+        }
     }
 
     /// Each wait between tries is told once.
@@ -229,6 +255,8 @@ pub fn line(event: &Value) -> Option<String> {
         "call.settled" if text("status") != CallStatus::Ok.word() => {
             Some(format!("  {}: {}", text("status"), text("output").lines().next().unwrap_or_default()))
         }
+        "job.started" => Some(format!("· {} runs: {}", text("job"), text("command"))),
+        "job.ended" => Some(format!("· {} ended: {}", text("job"), text("cause"))),
         "notice" => Some(format!("{}: {}", text("level"), text("text"))),
         _ => None,
     }
