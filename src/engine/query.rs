@@ -13,6 +13,8 @@ use crate::provider::probe;
 use crate::store::{self, Dirs};
 use crate::workspace::files;
 
+use crate::tool::desk::Desk as _;
+
 use super::owner::{Owner, Word};
 use super::spawn;
 
@@ -43,9 +45,15 @@ impl Owner {
                 let parts = self.context_parts();
                 Box::new(move || Reply::Context(parts))
             }
-            Query::JobLog { .. } | Query::JobSearch { .. } | Query::Tree | Query::RewindPlan { .. } => {
-                Box::new(|| Reply::Failed("not here yet".into()))
-            }
+            Query::JobLog { job, offset, limit } => match self.desk.row(job) {
+                Some(row) => Box::new(move || super::jobs::log::piece(&row.spool, offset, limit)),
+                None => Box::new(move || Reply::Failed(format!("There is no job {job}."))),
+            },
+            Query::JobSearch { job, text, from, back } => match self.desk.row(job) {
+                Some(row) => Box::new(move || super::jobs::log::search(&row.spool, &text, from, back)),
+                None => Box::new(move || Reply::Failed(format!("There is no job {job}."))),
+            },
+            Query::Tree | Query::RewindPlan { .. } => Box::new(|| Reply::Failed("not here yet".into())),
             Query::Servers => {
                 spawn::telling(self.words.clone(), async move {
                     let found = probe::probe(&probe::USUAL).await;

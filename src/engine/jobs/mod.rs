@@ -2,12 +2,14 @@
 //!
 //! In reading order: `desk` (where a call hands its command over), `watch` (a task for each job: what its
 //! keeper tells goes to the board, what is asked for goes to the keeper), `session` (the owner's part: nodes
-//! in the journal, ends in the conversation, what a person asks), `found` (jobs of an earlier program).
+//! in the journal, ends in the conversation, what a person asks), `found` (jobs of an earlier program), `log` (their
+//! output, read back).
 //!
 //! Not here: the processes (`process`), the wait of a call (`law::wait`, `tool::wait`).
 
 mod desk;
 mod found;
+pub mod log;
 mod session;
 mod watch;
 
