@@ -7,9 +7,11 @@ use clap::Parser;
 
 use windlass::api::event::ServerInfo;
 use windlass::base::chain;
-use windlass::cli::args::{Arguments, Start, Verb};
+use windlass::base::visible::Form;
+use windlass::cli::args::{Arguments, JobsAction, Start, Verb, Whose};
 use windlass::cli::{config, doctor, export, out, sessions};
 use windlass::config::{Loaded, Sources, load};
+use windlass::front::jobs;
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
@@ -46,6 +48,7 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
     match &arguments.verb {
         Some(Verb::Sessions { json, cwd }) => sessions::run(dirs, cwd.as_deref(), *json),
         Some(Verb::Export { id, jsonl, .. }) => export::run(dirs, id, *jsonl),
+        Some(Verb::Jobs { action }) => jobs(dirs, action),
         Some(Verb::Doctor) => {
             let loaded = loaded(dirs);
             doctor::run(&loaded, dirs, &found(&loaded))
@@ -81,6 +84,27 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
         Some(Verb::Completions { .. }) => 0,
         None => shown(dirs, arguments.start.clone(), arguments.prompt.clone(), arguments.rehearsal),
     }
+}
+
+/// Does something with jobs.
+fn jobs(dirs: &Dirs, action: &JobsAction) -> u8 {
+    let of = |whose: &Whose| jobs::Of::one(dirs, whose.session.as_deref(), whose.cwd.as_deref());
+    let form = if matches!(action, JobsAction::List { json: true, .. }) { Form::Json } else { Form::Text };
+    let mut out = out::output(form);
+    let done = match action {
+        JobsAction::List { json, all: true, .. } => jobs::list(&jobs::Of::all(dirs), *json, &mut out),
+        JobsAction::List { whose, json, all: false } => {
+            of(whose).and_then(|of| jobs::list(&of, *json, &mut out))
+        }
+        JobsAction::Tail { job, whose, lines, no_follow } => {
+            of(whose).and_then(|of| jobs::tail(&of, job, *lines, !no_follow, &mut out))
+        }
+        JobsAction::Kill { job, whose } => of(whose).and_then(|of| jobs::kill(&of, job, &mut out)),
+    };
+    done.unwrap_or_else(|refused| {
+        windlass::cli::out::say(format_args!("windlass: {}", refused.why));
+        refused.code
+    })
 }
 
 /// Shows the screen.

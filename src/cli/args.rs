@@ -123,6 +123,12 @@ pub enum Verb {
         #[arg(long)]
         jsonl: bool,
     },
+    /// See, follow and end the jobs of a session, also from another terminal.
+    Jobs {
+        /// What to do.
+        #[command(subcommand)]
+        action: JobsAction,
+    },
     /// Check terminal, directories, keys and tools, and say what to do.
     Doctor,
     /// Show, check or describe the settings.
@@ -135,6 +141,58 @@ pub enum Verb {
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
+    },
+}
+
+/// Whose jobs are meant.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Whose {
+    /// The session's id, or the beginning of it [default: the newest of the directory].
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The directory whose newest session is meant [default: the current one].
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "session")]
+    pub cwd: Option<PathBuf>,
+}
+
+/// What to do with jobs.
+#[derive(Clone, Debug, Subcommand)]
+pub enum JobsAction {
+    /// List them: what runs, and what ended and how.
+    List {
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+        /// Print one JSON object a line.
+        #[arg(long)]
+        json: bool,
+        /// Those of all sessions.
+        #[arg(long, conflicts_with_all = ["session", "cwd"])]
+        all: bool,
+    },
+    /// Print the last lines of a job, and what follows until it ends.
+    Tail {
+        /// The job: j1, j2, …
+        #[arg(value_name = "JOB")]
+        job: String,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+        /// How many of the last lines.
+        #[arg(short = 'n', long, value_name = "LINES", default_value_t = 10)]
+        lines: usize,
+        /// Print what there is and go.
+        #[arg(long)]
+        no_follow: bool,
+    },
+    /// End a job with its whole tree, and see it gone.
+    Kill {
+        /// The job: j1, j2, …
+        #[arg(value_name = "JOB")]
+        job: String,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
     },
 }
 

@@ -32,6 +32,7 @@ use crate::process::record::{
 use crate::process::tree;
 use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, WIRE_VERSION, line};
 
+pub(super) use adopt::lives;
 pub use adopt::{Adopted, adopt, boot, open_socket};
 
 /// The variable that a command's processes carry: its own directory. By it they are found when their keeper

@@ -2,7 +2,8 @@
 //!
 //! In reading order: `environment` (what crosses to a command), `record` (what a command's directory
 //! tells), `wire` (what program and keeper say to each other), `launch` (the program's side), `keeper`
-//! (the other side), `tree` (finding and signalling processes), `pre_exec` (the only unsafe code).
+//! (the other side), `visit` (others of the
+//! same person), `tree` (finding and signalling processes), `pre_exec` (the only unsafe code).
 //!
 //! Not here: what confines a command (`sandbox` plans that and is the one way to start one).
 
@@ -12,6 +13,7 @@ pub mod launch;
 mod pre_exec;
 pub mod record;
 pub mod tree;
+pub mod visit;
 pub mod wire;
 
 /// Closes this program's memory, its environment with the keys and its open files to every other process

@@ -17,7 +17,7 @@ use crate::process::tree;
 use crate::process::wire::{FromKeeper, Role, Standing, ToKeeper, WIRE_VERSION};
 
 /// Whether this very process lives.
-pub(super) fn lives(process: &ProcessId) -> bool {
+pub(in crate::process) fn lives(process: &ProcessId) -> bool {
     tree::seen(process.pid).is_some_and(|seen| seen.id == *process && !seen.ended())
 }
 
