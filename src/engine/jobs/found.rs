@@ -87,6 +87,8 @@ impl Owner {
             Found::Known => self.node(Node::Over(node.id)),
             Found::Adopt => {
                 if let Some((running, standing)) = running {
+                    // a crash may have come before its node was written; one that stands is not written again
+                    self.node(Node::Began(node.id, node.clone()));
                     let row = running_row(&dir, &node, &standing);
                     self.desk.adopt(*running, node, row);
                 }
