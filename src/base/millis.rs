@@ -16,4 +16,13 @@ impl Millis {
     pub fn plus(self, by: Millis) -> Millis {
         Millis(self.0.saturating_add(by.0))
     }
+    /// A length of time in words: `m:ss`, from an hour on `h:mm:ss`; below a second in milliseconds.
+    pub fn length(self) -> String {
+        let s = self.0 / 1000;
+        match s {
+            0 => format!("{} ms", self.0),
+            1..3600 => format!("{}:{:02}", s / 60, s % 60),
+            _ => format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
+        }
+    }
 }

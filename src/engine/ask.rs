@@ -4,17 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::entry::{EntryBody, Level, Notice};
+use crate::api::job::JobRow;
 use crate::api::message::{Answer, Ask, Body, Message, ToolSpec};
 use crate::law::turn::{AnswerEnd, Event, Phase};
 use crate::law::window;
 use crate::provider::Control;
 use crate::tool::Tool;
+use crate::tool::jobs::row_in_words;
 use crate::workspace::{git, instructions, prompt};
 
 use super::owner::{Owner, Word};
-use super::spawn;
 use super::stream::{Purpose, Stream};
+use super::{clock, spawn};
 
+/// Running jobs that a request names; more are counted.
+const JOBS_TOLD_MAX: usize = 20;
 /// How long git may take to tell its state.
 const GIT_MAX: Duration = Duration::from_secs(1);
 
@@ -109,7 +113,23 @@ impl Owner {
             self.mode.word(),
             crate::sandbox::Profile::default().evidence()
         );
-        prompt::volatile(&date, self.git.as_ref()) + &mode
+        prompt::volatile(&date, self.git.as_ref()) + &mode + &self.running_jobs()
+    }
+
+    /// The jobs that run, for the model; nothing when none does. Those kept from it are not there.
+    fn running_jobs(&self) -> String {
+        let (record, now) = (self.shared.read(), clock::now());
+        let rows: Vec<&JobRow> =
+            record.jobs.iter().map(|(_, row)| row).filter(|row| row.runs() && !row.node.hidden).collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let lines: Vec<String> = rows.iter().take(JOBS_TOLD_MAX).map(|row| row_in_words(row, now)).collect();
+        let more = match rows.len().saturating_sub(JOBS_TOLD_MAX) {
+            0 => String::new(),
+            more => format!("and {more} more: `jobs` lists them\n"),
+        };
+        format!("\n<running-jobs>\n{}\n{more}</running-jobs>", lines.join("\n"))
     }
 
     /// Reads the git state beside the loop.

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::access::Wish;
 use crate::api::entry::{CallSettle, CallStart, CallStatus, Details, EntryBody, Level};
+use crate::api::job::Starter;
 use crate::api::message::{Answer, Usage};
 use crate::base::CallId;
 use crate::law::board::Progress;
@@ -19,6 +20,7 @@ use crate::law::call::{self, Call, Effect, Ending, Piece, Settle};
 use crate::law::turn;
 use crate::tool::{CallContext, Report, Tool, ToolEnd, path, table};
 
+use super::history::PERSON_HIDDEN;
 use super::owner::{Owner, Word};
 use super::report::Reporter;
 use super::{clock, spawn};
@@ -242,6 +244,14 @@ impl Owner {
             spool_max: self.options.limits.spool_max,
             environment: self.options.environment.clone(),
             sight,
+            began,
+            budget: self.options.limits.blocking_budget,
+            detach: run.detach.clone(),
+            desk: Arc::new(self.desk.clone()),
+            kept: self.options.limits.jobs_kept,
+            by: if run.of_turn { Starter::Model } else { Starter::Person },
+            hidden: run.start.wire_id == PERSON_HIDDEN,
+            after: self.head.clone(),
         };
         let (input, id, lost) = (run.start.input.clone(), call.clone(), call.clone());
         let (words, real) = (self.words.clone(), self.cwd_real.clone());
@@ -317,7 +327,7 @@ impl Owner {
             }
         }
         record.images.retain(|image| image.blob.is_some());
-        let whole = record.artifact.is_none();
+        let whole = record.artifact.is_none() && !goes_on(&record.details);
         if let Some(run) = self.calls.runs.get_mut(call) {
             run.whole = whole;
         }
@@ -435,6 +445,11 @@ impl Owner {
             }
         }
     }
+}
+
+/// Whether something of the call goes on as a job: its directory is the job's.
+fn goes_on(details: &Details) -> bool {
+    matches!(details, Details::Command { job: Some(_), .. })
 }
 
 /// Whether the session's directory is where it was; else what became of it.

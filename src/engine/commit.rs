@@ -123,11 +123,14 @@ impl Owner {
                     self.meter.usage.add(usage);
                 }
             }
+            EntryBody::JobEnd(end) => {
+                let told = super::history::job_ended(end, None);
+                self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
+            }
             EntryBody::CallStart(_)
             | EntryBody::Notice(_)
             | EntryBody::TurnEnd(_)
             | EntryBody::Setting(_)
-            | EntryBody::JobEnd(_)
             | EntryBody::Restore(_)
             | EntryBody::Unknown(_) => {}
         }

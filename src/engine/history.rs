@@ -8,16 +8,25 @@
 //! Keeps `every_call_gets_a_result`.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::api::entry::{CallSettle, CallStart, CallStatus, Compaction, Entry, EntryBody, UserMessage};
+use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Block, Body, Finish, Image, Message, ToolResult};
 use crate::base::CallId;
+use crate::law::job::{By, End};
+use crate::process::record::LEFT_OUTPUT_FILE;
+use crate::tool::input::one_line;
+use crate::tool::jobs::ended_in_words;
 
 /// The wire id of a command that the person ran (`!`): its result is told as the person's words.
 pub const PERSON_SHOWN: &str = "!";
 /// The wire id of a command that the person keeps from the model (`!!`).
 pub const PERSON_HIDDEN: &str = "!!";
+
+/// Most characters of a job's command that its end repeats.
+const COMMAND_MAX: usize = 200;
 
 /// Stands in the place of a result that never came.
 pub const NO_RESULT: &str = "Interrupted: the call ended without a result. What it did before is not known.";
@@ -42,12 +51,16 @@ pub fn messages(path: &[Arc<Entry>]) -> Vec<Message> {
                     out.user(&person_ran(start, settle), &settle.images);
                 }
             }
+            EntryBody::JobEnd(end) => {
+                if let Some(told) = job_ended(end, calls.spools.get(&end.call).copied()) {
+                    out.user(&told, &[]);
+                }
+            }
             EntryBody::CallStart(_)
             | EntryBody::Notice(_)
             | EntryBody::Compaction(_)
             | EntryBody::TurnEnd(_)
             | EntryBody::Setting(_)
-            | EntryBody::JobEnd(_)
             | EntryBody::Restore(_)
             | EntryBody::Unknown(_) => {}
         }
@@ -87,6 +100,8 @@ struct Calls<'a> {
     results: HashMap<(usize, usize), &'a CallSettle>,
     /// The person's own commands that the model is told.
     person: HashMap<&'a CallId, &'a CallStart>,
+    /// The files with the output of commands.
+    spools: HashMap<&'a CallId, &'a Path>,
 }
 
 impl<'a> Calls<'a> {
@@ -96,6 +111,9 @@ impl<'a> Calls<'a> {
         // The calls of the newest answer that no start has claimed. Ids may repeat, so they go in order.
         let mut unclaimed: Vec<(usize, usize, &str)> = Vec::new();
         for (at, entry) in entries.iter().enumerate() {
+            if let EntryBody::CallStart(CallStart { call, spool: Some(spool), .. }) = &entry.body {
+                calls.spools.insert(call, spool);
+            }
             match &entry.body {
                 EntryBody::Answer(answer) => {
                     unclaimed = answer.calls().map(|(block, id, ..)| (at, block, id)).collect();
@@ -257,6 +275,32 @@ fn result_text(settle: &CallSettle) -> String {
         .to_owned();
     }
     text
+}
+
+/// What the model is told of a job's end, as a word from the person's side; nothing of a job that is kept
+/// from it, nor of one that a rewind ended: on this branch it never was.
+pub(super) fn job_ended(end: &JobEnd, spool: Option<&Path>) -> Option<String> {
+    if end.hidden || end.outcome.end == (End::Killed { by: By::Rewind }) {
+        return None;
+    }
+    let command = one_line(&end.command, COMMAND_MAX);
+    let mut told = format!("[job {} ({command}) {}", end.job, ended_in_words(&end.outcome));
+    match end.outcome.last.trim_end() {
+        "" if end.outcome.bytes == 0 => told.push_str("; it printed nothing"),
+        "" => {}
+        last => told.push_str(&format!("; its last lines:\n{last}\n")),
+    }
+    if let Some(spool) = spool {
+        let gap = if told.ends_with('\n') { "" } else { "; " };
+        // what was left behind writes to a file of its own, beside that of the command
+        let spool = match end.outcome.end {
+            End::Ended => spool.with_file_name(LEFT_OUTPUT_FILE),
+            _ => spool.to_owned(),
+        };
+        told.push_str(&format!("{gap}the whole output: {}", spool.display()));
+    }
+    told.push(']');
+    Some(told)
 }
 
 fn person_ran(start: &CallStart, settle: &CallSettle) -> String {

@@ -465,10 +465,16 @@ fn marked_by(dir: &Path) -> Vec<u8> {
     [MARK.as_bytes(), b"=", dir.as_os_str().as_bytes()].concat()
 }
 
-/// The spool's content, bounded: read in pieces, for it may be far larger than its bound.
+/// The spool's content, bounded.
 fn spooled(dir: &Path, truncation: Truncation) -> Kept {
+    read_bounded(&dir.join(OUTPUT_FILE), truncation)
+}
+
+/// What a file holds now, bounded: read in pieces, for it may be far larger than its bound. Nothing where there
+/// is none. Blocking.
+pub fn read_bounded(file: &Path, truncation: Truncation) -> Kept {
     let mut bounded = Bounded::new(truncation);
-    if let Ok(mut file) = File::open(dir.join(OUTPUT_FILE)) {
+    if let Ok(mut file) = File::open(file) {
         let mut buffer = vec![0; PIECE];
         while let Ok(count) = file.read(&mut buffer) {
             if count == 0 {

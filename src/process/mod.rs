@@ -26,7 +26,7 @@ pub fn close_to_others() {
 
 pub use environment::child_environment;
 pub use launch::{
-    Adopted, Launch, LaunchError, News, Running, adopt, end_left_over, launch, open_socket,
+    Adopted, Launch, LaunchError, News, Running, adopt, end_left_over, launch, open_socket, read_bounded,
     use_keeper_program,
 };
 pub use record::Record;

@@ -1,46 +1,61 @@
-//! `bash`: runs a command in the session's directory, under a keeper.
+//! `bash`: runs a command in the session's directory, under a keeper. A command that outlives the blocking
+//! budget, and processes that outlive their command, go to the session's desk as jobs.
 //!
 //! Not here: confinement (`sandbox`), the kill of a tree and the record of the end (`process`), the bound
-//! of the output (`law::output`). Each command starts a shell of its own: a `cd` does not persist.
+//! of the output (`law::output`), the wait (`tool::wait`), the words of a result (`bash_end`). Each command
+//! starts a shell of its own: a `cd` does not persist.
+//!
+//! Keeps `call_blocks_at_most_budget`, `call_settles_with_job`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::access::{Class, Preview, Wish};
-use crate::api::entry::{CallStatus, Details};
+use crate::api::entry::CallStatus;
+use crate::api::job::Starter;
 use crate::api::message::ToolSpec;
-use crate::base::{Millis, chain, plain};
-use crate::law::job::{By, End, JobLimits, signal_name};
-use crate::law::output::{Kept, render};
-use crate::process::record::{Named, OUTPUT_FILE, Record, SCRIPT_FILE};
-use crate::process::{News, Running};
+use crate::base::{JobId, Millis, chain};
+use crate::law::job::{By, JobLimits};
+use crate::law::output::Kept;
+use crate::law::wait::Waited;
+use crate::process::record::{OUTPUT_FILE, Record, SCRIPT_FILE};
+use crate::process::{News, Running, read_bounded};
 use crate::sandbox::{Profile, Wanted, spawn};
+use crate::tool::bash_end::{Why, Words, detached};
+use crate::tool::desk::NewJob;
+use crate::tool::wait::{Until, wait};
 use crate::tool::{CallContext, Later, Tool, ToolEnd};
 
 /// A longer command goes through a file: the system takes no argument of 128 KiB.
 const ARGUMENT_MAX: usize = 100 * 1024;
-/// Processes that a result names; more are counted.
-const NAMED_MAX: usize = 10;
+/// How long a command that could not become a job is waited for at least, before that is tried again.
+const RETRY: Millis = Millis(1000);
 
-/// The tool. It holds the commands that left processes behind: these end when it is dropped.
+/// The tool.
 #[derive(Default)]
 pub struct Bash {
     profile: Profile,
-    left: Mutex<Vec<Running>>,
 }
+
+/// What a command has told so far: bytes, lines, newest part.
+type Told = (u64, u64, String);
 
 impl Bash {
     /// Commands run under this profile.
     pub fn new(profile: Profile) -> Self {
-        Self { profile, left: Mutex::default() }
+        Self { profile }
     }
 
     async fn carry_out(&self, context: &CallContext, input: &Value) -> Result<ToolEnd, String> {
         let input = Input::read(input)?;
+        if input.background {
+            context.desk.admit()?;
+        }
         let limits = JobLimits::new(context.spool_max, input.timeout);
         let wanted = Wanted {
             argv: argv(context, &input.command)?,
@@ -49,35 +64,122 @@ impl Bash {
             dir: context.call_dir.clone(),
             limits,
             truncation: context.truncation,
-            kept: false,
+            kept: context.kept && input.background,
         };
         let mut running = spawn(self.profile, wanted).await.map_err(|error| chain(&error))?;
-        let mut asked = false;
+        let mut told = Told::default();
+        let mut until = Until {
+            began: Instant::now(),
+            budget: Some(if input.background { Millis(0) } else { context.budget }),
+            detach: context.detach.clone(),
+            cancel: context.cancel.clone(),
+        };
+        let mut refused = false;
         let (record, kept) = loop {
-            let news = tokio::select! {
-                news = running.next() => news,
-                () = context.cancel.cancelled(), if !asked => {
-                    asked = true;
+            match wait(&until, follow(&mut running, context, &mut told)).await {
+                Waited::Settled(end) => break end?,
+                Waited::Cancelled => {
                     running.kill(By::User).await;
-                    continue;
+                    until = Until { budget: None, detach: never(), cancel: never(), ..until };
                 }
-            };
-            match news {
-                Some(News::Output { bytes, lines, tail }) => context.report.output(&tail, bytes, lines),
-                Some(News::Ended { record, kept }) => break (record, kept),
-                // the end is always told before the keeper is gone; what is lost is told as lost
-                Some(_) => {}
-                None => return Err("the command's keeper is gone".to_owned()),
+                Waited::Detached { budget_ms } => match context.desk.admit() {
+                    Ok(()) => {
+                        let why = if input.background {
+                            Why::Background
+                        } else if context.detach.is_cancelled() {
+                            Why::ByHand(budget_ms)
+                        } else {
+                            Why::Budget(budget_ms)
+                        };
+                        return Ok(self.detach(context, &input, running, told, why).await);
+                    }
+                    Err(limit) => {
+                        if !std::mem::replace(&mut refused, true) {
+                            context
+                                .report
+                                .warn(format!("it cannot go on as a job, so it is waited for: {limit}"));
+                        }
+                        // a job may end meanwhile: tried again when as much time has passed
+                        let budget = Some(context.budget.max(RETRY));
+                        until = Until { began: Instant::now(), budget, detach: never(), ..until };
+                    }
+                },
             }
         };
-        let mut left = self.left.lock().await;
-        left.retain_mut(|earlier| !earlier.over());
+        let mut words = Words { context, command: &input.command, limits, left: None };
         if !record.left.is_empty() {
-            left.push(running);
+            words.left =
+                Some(hand_over(context, &input.command, running, Starter::Left, Told::default()).await);
         }
-        drop(left);
-        Ok(end(context, &input, &record, &kept, limits))
+        Ok(words.end(&record, &kept))
     }
+
+    /// The command goes on as a job; the call settles with what came so far.
+    async fn detach(
+        &self,
+        context: &CallContext,
+        input: &Input,
+        running: Running,
+        told: Told,
+        why: Why,
+    ) -> ToolEnd {
+        let job = hand_over(context, &input.command, running, context.by, told).await;
+        let (spool, truncation) = (context.call_dir.join(OUTPUT_FILE), context.truncation);
+        let file = spool.clone();
+        let kept =
+            tokio::task::spawn_blocking(move || read_bounded(&file, truncation)).await.unwrap_or_default();
+        detached(context, &input.command, job, &kept, &spool, why)
+    }
+}
+
+/// Listens to a command until its end. Cancel safe.
+async fn follow(
+    running: &mut Running,
+    context: &CallContext,
+    told: &mut Told,
+) -> Result<(Box<Record>, Kept), String> {
+    loop {
+        match running.next().await {
+            Some(News::Output { bytes, lines, tail }) => {
+                context.report.output(&tail, bytes, lines);
+                *told = (bytes, lines, tail);
+            }
+            Some(News::Ended { record, kept }) => return Ok((record, kept)),
+            Some(News::Stage(_) | News::Waiting(_) | News::Screen(_) | News::Kept(_) | News::Left(_)) => {}
+            // the end is always told before the keeper is gone; what is lost is told as lost
+            None => return Err("the command's keeper is gone".to_owned()),
+        }
+    }
+}
+
+/// Gives a command, or what it left behind, to the session's desk.
+async fn hand_over(
+    context: &CallContext,
+    command: &str,
+    mut running: Running,
+    by: Starter,
+    told: Told,
+) -> JobId {
+    if context.kept {
+        running.keep(true).await;
+    }
+    let job = NewJob {
+        call: context.call.clone(),
+        command: command.to_owned(),
+        cwd: context.cwd.clone(),
+        by,
+        hidden: context.hidden,
+        terminal: false,
+        after: context.after.clone(),
+        began: context.began,
+        told,
+    };
+    context.desk.take(running, job)
+}
+
+/// Nobody asks any more.
+fn never() -> CancellationToken {
+    CancellationToken::new()
 }
 
 impl Tool for Bash {
@@ -88,8 +190,11 @@ impl Tool for Bash {
                 (stdout and stderr in order) and how it ended. Every call starts a new shell in the same \
                 directory: a `cd` or a variable does not persist. There is no terminal and no stdin: use \
                 flags that keep commands from asking. Long output is shown by its beginning and end; the \
-                whole of it is in the file that the result names. Processes that a command leaves running \
-                in the background end with the session.",
+                whole of it is in the file that the result names. A command that takes long is not ended: \
+                after the session's blocking budget (usually 30 s) the call returns with the output so far, \
+                and the command goes on as a job, as do processes that a command leaves running behind it. \
+                The `jobs` tool lists, reads, waits for and kills jobs, and you are told when one ends. \
+                Start what does not end by itself (a server, a watcher) with `background`: no `&`, no nohup.",
             schema: json!({
                 "type": "object",
                 "properties": {
@@ -97,7 +202,12 @@ impl Tool for Bash {
                     "timeout_ms": {
                         "type": "integer",
                         "minimum": 1,
-                        "description": "Ends the command, with everything it started, after this many milliseconds."
+                        "description": "Ends the command, with everything it started, after this many milliseconds; \
+                            also when it goes on as a job by then."
+                    },
+                    "background": {
+                        "type": "boolean",
+                        "description": "Starts the command as a job and returns at once."
                     }
                 },
                 "required": ["command"],
@@ -142,13 +252,18 @@ impl Tool for Bash {
 struct Input {
     command: String,
     timeout: Option<Millis>,
+    background: bool,
 }
+
+/// The fields of an input.
+const FIELDS: [&str; 3] = ["command", "timeout_ms", "background"];
 
 impl Input {
     fn read(input: &Value) -> Result<Self, String> {
         let fields = input.as_object().ok_or("bash takes an object: {\"command\": \"…\"}")?;
-        if let Some(other) = fields.keys().find(|key| !matches!(key.as_str(), "command" | "timeout_ms")) {
-            return Err(format!("bash does not know `{other}`: it takes `command` and `timeout_ms`"));
+        if let Some(other) = fields.keys().find(|key| !FIELDS.contains(&key.as_str())) {
+            let known = FIELDS.map(|name| format!("`{name}`")).join(", ");
+            return Err(format!("bash does not know `{other}`: it takes {known}"));
         }
         let command = match fields.get("command") {
             Some(Value::String(command)) => command.clone(),
@@ -168,7 +283,12 @@ impl Input {
                 _ => return Err(format!("`timeout_ms` of bash must be a whole number from 1, not {value}")),
             },
         };
-        Ok(Self { command, timeout })
+        let flag = |name: &str| match fields.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(value) => Err(format!("`{name}` of bash must be true or false, not {value}")),
+        };
+        Ok(Self { command, timeout, background: flag("background")? })
     }
 }
 
@@ -210,96 +330,6 @@ fn shell(environment: &[(OsString, OsString)]) -> OsString {
     find("bash").or_else(|| find("sh")).map_or_else(|| "/bin/sh".into(), Into::into)
 }
 
-fn end(context: &CallContext, input: &Input, record: &Record, kept: &Kept, limits: JobLimits) -> ToolEnd {
-    let status = match &record.end {
-        End::Killed { by: By::User } => CallStatus::Cancelled,
-        End::Exited { code: 0 } => CallStatus::Ok,
-        End::Exited { .. } | End::Signalled { .. } | End::Killed { .. } | End::Ended | End::Lost => {
-            CallStatus::Error
-        }
-    };
-    let artifact = (kept.dropped > 0).then(|| context.call_dir.join(OUTPUT_FILE));
-    let shown = Kept { head: plain(&kept.head), tail: plain(&kept.tail), ..kept.clone() };
-    let mut output = render(&shown, artifact.as_deref());
-    for line in remarks(context, input, record, limits) {
-        if !output.is_empty() && !output.ends_with('\n') {
-            output.push('\n');
-        }
-        output.push_str(&line);
-    }
-    ToolEnd {
-        status,
-        output,
-        kept: kept.kept,
-        dropped: kept.dropped,
-        artifact,
-        images: Vec::new(),
-        details: Details::Command {
-            end: record.end.words(),
-            exit_code: record.exit_code,
-            survivors: record.survivors.iter().map(Named::words).collect(),
-            job: None,
-        },
-        touched: Vec::new(),
-    }
-}
-
-/// Lines below the output: how it ended, what is still there, where it ran.
-fn remarks(context: &CallContext, input: &Input, record: &Record, limits: JobLimits) -> Vec<String> {
-    let mut lines = Vec::new();
-    match &record.end {
-        End::Exited { code: 0 } if record.bytes > 0 => {}
-        End::Exited { code: 0 } => lines.push("[no output, exit 0]".to_owned()),
-        End::Exited { code } => lines.push(format!("[exit {code}]")),
-        End::Signalled { signal } => lines.push(format!("[ended by signal {}]", signal_name(*signal))),
-        End::Killed { by: By::TimeLimit } => {
-            let limit = limits.time_limit.unwrap_or_default().0;
-            lines.push(format!("[killed after {limit} ms: the time limit of this call (timeout_ms)]"));
-        }
-        End::Killed { by: By::OutputLimit } => match &record.trouble {
-            Some(_) => lines.push("[killed: its output could not be kept]".to_owned()),
-            None => lines.push(format!(
-                "[killed: it printed more than {} bytes, the limit of a command's output (output.spool_max); \
-                 {} of {} bytes are in the file]",
-                limits.spool_max, record.spooled, record.bytes
-            )),
-        },
-        End::Killed { by: By::User } => lines.push("[stopped by the user]".to_owned()),
-        End::Killed { by: by @ (By::Model | By::Rewind | By::ProcessLimit | By::ProgramGone) } => {
-            lines.push(format!("[{}]", by.words()));
-        }
-        End::Ended => {}
-        End::Lost => lines.push(
-            "[lost: the process that watched the command was killed, so how it ended is not known; its processes were ended]"
-                .to_owned(),
-        ),
-    }
-    lines.extend(record.trouble.iter().map(|trouble| format!("[{trouble}]")));
-    lines.extend(processes("could not be ended and may still run", &record.survivors));
-    lines.extend(processes("still running in the background; ended with the session", &record.left));
-    if changes_directory(&input.command) {
-        let cwd = context.cwd.display();
-        lines.push(format!("[ran in {cwd}; the next command starts there again: a cd does not persist]"));
-    }
-    lines
-}
-
-/// A line that names processes.
-fn processes(what: &str, named: &[Named]) -> Option<String> {
-    let some: Vec<String> = named.iter().take(NAMED_MAX).map(Named::words).collect();
-    let more = named.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let noun = if named.len() == 1 { "process" } else { "processes" };
-    (!named.is_empty()).then(|| format!("[{} {noun} {what}: {}{more}]", named.len(), some.join("; ")))
-}
-
-/// Whether a word of the command changes the directory.
-fn changes_directory(command: &str) -> bool {
-    command
-        .split(|c: char| c.is_whitespace() || ";&|(){}`".contains(c))
-        .any(|word| matches!(word, "cd" | "pushd" | "popd"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,7 +349,8 @@ mod tests {
         assert_eq!(why(json!({"command": " \n"})), "the `command` of bash is empty");
         assert!(why(json!({"command": "a\0b"})).contains("NUL"));
         assert!(why(json!({"command": "ls", "timeout_ms": 0})).contains("from 1, not 0"));
-        assert!(why(json!({"command": "ls", "background": true})).contains("does not know `background`"));
+        assert!(why(json!({"command": "ls", "background": 1})).contains("`background` of bash must be true"));
+        assert!(why(json!({"command": "ls", "shell": true})).contains("does not know `shell`"));
         assert!(why(json!("ls")).contains("takes an object"));
     }
 
@@ -338,27 +369,5 @@ mod tests {
         assert_eq!(title("ls -l\n"), "ls -l");
         assert_eq!(title("cat <<E\nx\nE"), "cat <<E …");
         assert_eq!(Bash::default().title(&Value::Null), "");
-    }
-
-    #[test]
-    fn a_change_of_directory_is_seen() {
-        for command in ["cd x", "(cd x && ls)", "a;cd ..", "pushd y"] {
-            assert!(changes_directory(command), "{command}");
-        }
-        for command in ["ls cdrom", "cdparanoia", "echo abcd"] {
-            assert!(!changes_directory(command), "{command}");
-        }
-    }
-
-    #[test]
-    fn many_processes_are_named_and_counted() {
-        let named = |pid| Named {
-            id: crate::process::record::ProcessId { pid, start: 1 },
-            command: "sleep 9".into(),
-        };
-        assert_eq!(processes("x", &[]), None);
-        assert_eq!(processes("are left", &[named(4)]).unwrap(), "[1 process are left: 4 sleep 9]");
-        let many: Vec<Named> = (0..12).map(named).collect();
-        assert!(processes("x", &many).unwrap().ends_with("; and 2 more]"));
     }
 }

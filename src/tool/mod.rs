@@ -3,6 +3,7 @@
 
 pub mod apply_patch;
 pub mod bash;
+mod bash_end;
 mod blocking;
 mod change;
 mod change_call;
@@ -12,7 +13,8 @@ pub mod edit;
 mod edit_text;
 pub mod glob;
 pub mod grep;
-mod input;
+pub mod input;
+pub mod jobs;
 mod kind;
 mod patch;
 mod patch_text;
@@ -22,6 +24,7 @@ mod sink;
 mod spot;
 pub mod table;
 pub mod todo;
+pub mod wait;
 mod walk;
 pub mod write;
 
@@ -35,10 +38,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::access::Wish;
 use crate::api::entry::{CallStatus, Details, Touched};
+use crate::api::job::Starter;
 use crate::api::message::{Image, ToolSpec, Usage};
-use crate::base::CallId;
+use crate::base::{CallId, EntryId, Millis};
 use crate::law::access::sight::Sight;
 use crate::law::output::Truncation;
+use crate::tool::desk::Desk;
 
 /// A boxed future, for the trait below.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -77,6 +82,22 @@ pub struct CallContext {
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// What closes files to its searches.
     pub sight: Sight,
+    /// When it began to run.
+    pub began: Millis,
+    /// How long it may wait for its command.
+    pub budget: Millis,
+    /// Its command goes on without being waited for any longer.
+    pub detach: CancellationToken,
+    /// The session's jobs.
+    pub desk: Arc<dyn Desk>,
+    /// Whether its command goes on when the program goes.
+    pub kept: bool,
+    /// Who runs it.
+    pub by: Starter,
+    /// Whether it is kept from the model.
+    pub hidden: bool,
+    /// The newest entry of the session when it began.
+    pub after: Option<EntryId>,
 }
 
 /// Bytes kept beside the journal by content hash.

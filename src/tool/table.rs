@@ -11,12 +11,12 @@ use crate::tool::bash::Bash;
 use crate::tool::edit::EditTool;
 use crate::tool::glob::GlobTool;
 use crate::tool::grep::GrepTool;
+use crate::tool::jobs::Jobs;
 use crate::tool::read::ReadTool;
 use crate::tool::todo::TodoTool;
 use crate::tool::write::WriteTool;
 
-/// All tools, in a fixed order. A session makes its table once and keeps it: `bash` holds what commands
-/// left running, and ends it when the table is dropped.
+/// All tools, in a fixed order.
 pub fn all() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(ReadTool),
@@ -26,6 +26,7 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(GrepTool),
         Arc::new(GlobTool),
         Arc::new(Bash::default()),
+        Arc::new(Jobs),
         Arc::new(TodoTool),
     ]
 }
@@ -52,7 +53,11 @@ pub struct OutputSettings {
 
 /// What a tool registers: the default bound, and which part of its output matters.
 fn registered(tool: &str) -> OutputLimits {
-    let keep = if tool == "bash" { Keep::Ends } else { DEFAULT_LIMITS.keep };
+    let keep = match tool {
+        "bash" => Keep::Ends,
+        "jobs" => Keep::Tail,
+        _ => DEFAULT_LIMITS.keep,
+    };
     OutputLimits { keep, ..DEFAULT_LIMITS }
 }
 

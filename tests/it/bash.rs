@@ -8,8 +8,9 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use windlass::api::entry::{CallStatus, Details};
+use windlass::api::job::Starter;
 use windlass::api::message::Usage;
-use windlass::base::CallId;
+use windlass::base::{CallId, Millis};
 use windlass::law::access::sight::Sight;
 use windlass::law::output::{Keep, OutputLimits, Truncation};
 use windlass::process::{child_environment, use_keeper_program};
@@ -18,12 +19,14 @@ use windlass::tool::bash::Bash;
 use windlass::tool::{Blobs, CallContext, Report, Tool, ToolEnd};
 
 use crate::commands::{LONG, binary, carrying, mark, mode, until};
+use crate::jobs_tool::SmallDesk;
 
 /// What was reported.
 #[derive(Default)]
-struct Seen {
-    progress: Mutex<Vec<(String, u64, u64)>>,
-    woken: Notify,
+pub struct Seen {
+    pub progress: Mutex<Vec<(String, u64, u64)>>,
+    pub warnings: Mutex<Vec<String>>,
+    pub woken: Notify,
 }
 
 impl Report for Seen {
@@ -32,7 +35,7 @@ impl Report for Seen {
         self.woken.notify_one();
     }
     fn warn(&self, text: String) {
-        panic!("a warning: {text}");
+        self.warnings.lock().unwrap().push(text);
     }
     fn usage(&self, _: Usage) {}
 }
@@ -48,15 +51,15 @@ impl Blobs for NoBlobs {
     }
 }
 
-struct Session {
+pub struct Session {
     dir: TempDir,
-    seen: Arc<Seen>,
-    context: CallContext,
+    pub seen: Arc<Seen>,
+    pub context: CallContext,
     bash: Bash,
 }
 
 impl Session {
-    fn new() -> Self {
+    pub fn new() -> Self {
         use_keeper_program(binary());
         let dir = tempfile::tempdir().unwrap();
         let seen = Arc::new(Seen::default());
@@ -74,16 +77,24 @@ impl Session {
             spool_max: 1 << 30,
             environment: child_environment(std::env::vars_os(), &[]),
             sight: Sight::default(),
+            began: Millis(0),
+            budget: Millis(30_000),
+            detach: CancellationToken::new(),
+            desk: SmallDesk::new(64),
+            kept: false,
+            by: Starter::Model,
+            hidden: false,
+            after: None,
         };
         Self { dir, seen, context, bash: Bash::new(Profile::Off) }
     }
-    async fn run(&self, input: serde_json::Value) -> ToolEnd {
+    pub async fn run(&self, input: serde_json::Value) -> ToolEnd {
         tokio::time::timeout(LONG, self.bash.run(&self.context, &input)).await.expect("it ends")
     }
-    async fn command(&self, command: &str) -> ToolEnd {
+    pub async fn command(&self, command: &str) -> ToolEnd {
         self.run(json!({"command": command})).await
     }
-    fn cwd(&self) -> String {
+    pub fn cwd(&self) -> String {
         self.context.cwd.display().to_string()
     }
 }
@@ -195,17 +206,14 @@ async fn bash_takes_commands_of_any_length() {
 }
 
 #[tokio::test]
-async fn bash_names_what_it_left_and_ends_it_with_the_session() {
+async fn bash_names_what_it_left_and_it_ends_with_the_session() {
     let session = Session::new();
     let mark = mark();
     let end = session.command(&format!("sleep {mark} & echo started")).await;
     assert_eq!(end.status, CallStatus::Ok);
     let pids = carrying(&mark);
     assert_eq!(pids.len(), 1);
-    let remark = format!(
-        "[1 process still running in the background; ended with the session: {} sleep {mark}]",
-        pids[0]
-    );
+    let remark = format!("[left 1 process behind: {} sleep {mark}; it goes on as job j1]", pids[0]);
     assert_eq!(end.output, format!("started\n{remark}"));
     drop(session);
     until("it ends with the session", || carrying(&mark).is_empty()).await;

@@ -11,6 +11,7 @@ mod commands;
 mod config;
 mod exec_cli;
 mod job_bridge;
+mod jobs_tool;
 mod journal;
 mod keeper;
 mod lease;

@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use windlass::api::entry::CallStatus;
+use windlass::api::job::Starter;
 use windlass::api::message::Usage;
-use windlass::base::CallId;
+use windlass::base::{CallId, Millis};
 use windlass::law::access::sight::Sight;
 use windlass::law::output::{DEFAULT_LIMITS, Truncation};
 use windlass::tool::{Blobs, CallContext, Report, ToolEnd, table};
+
+use crate::jobs_tool::SmallDesk;
 
 /// Blobs in memory.
 #[derive(Default)]
@@ -86,6 +89,14 @@ impl Place {
             spool_max: 1 << 30,
             environment: Vec::new(),
             sight: self.sight.clone(),
+            began: Millis(0),
+            budget: Millis(30_000),
+            detach: CancellationToken::new(),
+            desk: SmallDesk::new(0),
+            kept: false,
+            by: Starter::Model,
+            hidden: false,
+            after: None,
         }
     }
     pub fn run(&self, tool: &str, input: Value) -> ToolEnd {

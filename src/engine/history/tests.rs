@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 
 use super::*;
 use crate::api::entry::{Delivery, Details, Level, Notice, TurnEnd, TurnStatus};
+use crate::api::job::JobOutcome;
 use crate::api::message::Stop;
-use crate::base::{EntryId, Millis};
+use crate::base::{EntryId, JobId, Millis};
 
 /// One thing that happens to a session; the numbers choose among what is there.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ enum Act {
     Start(usize),
     Settle { which: usize, status: u8, output: String },
     Person { shown: bool },
+    JobEnd { hidden: bool },
     Notice,
     TurnEnd,
     Compact(Option<usize>),
@@ -32,6 +34,7 @@ fn act() -> impl Strategy<Value = Act> {
             Act::Settle { which, status, output }
         }),
         1 => any::<bool>().prop_map(|shown| Act::Person { shown }),
+        2 => any::<bool>().prop_map(|hidden| Act::JobEnd { hidden }),
         1 => Just(Act::Notice),
         2 => Just(Act::TurnEnd),
         1 => proptest::option::of(0usize..40).prop_map(Act::Compact),
@@ -95,6 +98,24 @@ fn start(call: &CallId, wire_id: &str) -> CallStart {
     CallStart { call: call.clone(), wire_id: wire_id.into(), tool, input, spool: None }
 }
 
+fn job_end(call: &CallId, job: u32, end: End, hidden: bool) -> EntryBody {
+    let outcome = JobOutcome {
+        end,
+        exit_code: None,
+        exit_signal: None,
+        ended: Millis(0),
+        duration: Millis(250_000),
+        bytes: 9,
+        lines: 2,
+        last: "a\nb".into(),
+        gone: 0,
+        survivors: Vec::new(),
+        trouble: None,
+    };
+    let job = JobId(job);
+    EntryBody::JobEnd(JobEnd { job, call: call.clone(), command: "npm run\ndev".into(), hidden, outcome })
+}
+
 fn user(text: &str) -> EntryBody {
     EntryBody::User(UserMessage { text: text.into(), images: Vec::new(), delivery: Delivery::Sent })
 }
@@ -143,6 +164,9 @@ fn session(acts: Vec<Act>) -> Vec<Arc<Entry>> {
                 let wire_id = if shown { PERSON_SHOWN } else { PERSON_HIDDEN };
                 bodies.push(EntryBody::CallStart(start(&call, wire_id)));
                 bodies.push(EntryBody::CallSettle(settle(&call, CallStatus::Ok, "mine")));
+            }
+            Act::JobEnd { hidden } => {
+                bodies.push(job_end(&call, n as u32, End::Exited { code: 1 }, hidden));
             }
             Act::Notice => {
                 bodies.push(EntryBody::Notice(Notice { level: Level::Info, text: "n".into() }));
@@ -238,6 +262,12 @@ proptest! {
             .collect();
         prop_assert_eq!(answers, finished, "whole answers are told block by block as they came");
         let all: String = told.iter().map(|m| if let Message::User { text, .. } = m { text.as_str() } else { "" }).collect::<Vec<_>>().join("\n\n");
+        for entry in &entries {
+            if let EntryBody::JobEnd(end) = &entry.body {
+                let told = all.matches(&format!("[job {} (", end.job)).count();
+                prop_assert_eq!(told, usize::from(!end.hidden), "the end of {} in {:?}", end.job, all);
+            }
+        }
         let mut rest = all.as_str();
         for entry in &entries {
             if let EntryBody::User(said) = &entry.body && !said.text.trim().is_empty() {
@@ -345,4 +375,35 @@ fn a_command_of_the_person_is_told_unless_it_is_hidden() {
         EntryBody::CallSettle(settle(&b, CallStatus::Ok, "secret")),
     ]);
     assert_eq!(outline(&messages(&path)), ["user I ran this command myself (ok):\n\n$ ls\nCargo.toml"]);
+}
+
+#[test]
+fn a_jobs_end_is_told_once_and_never_between_a_call_and_its_result() {
+    let (a, b) = (CallId::new("c1"), CallId::new("c2"));
+    let mut begun = start(&a, "x");
+    begun.spool = Some("/s/calls/c1/output".into());
+    let path = entries(vec![
+        user("go"),
+        answer(vec![call("x"), call("y")], done()),
+        EntryBody::CallStart(begun),
+        EntryBody::CallStart(start(&b, "y")),
+        job_end(&a, 3, End::Exited { code: 1 }, false),
+        EntryBody::CallSettle(settle(&a, CallStatus::Detached, "first")),
+        job_end(&b, 4, End::Exited { code: 0 }, true),
+        job_end(&b, 5, End::Killed { by: By::Rewind }, false),
+        EntryBody::CallSettle(settle(&b, CallStatus::Ok, "second")),
+        job_end(&a, 6, End::Ended, false),
+    ]);
+    assert_eq!(
+        outline(&messages(&path)),
+        [
+            "user go",
+            "answer  +2",
+            "results x=first y=second",
+            "user [job j3 (npm run dev) ended: exit 1 after 4:10; its last lines:\na\nb\n\
+             the whole output: /s/calls/c1/output]\n\n\
+             [job j6 (npm run dev) ended: ended by themselves after 4:10; its last lines:\na\nb\n\
+             the whole output: /s/calls/c1/left]",
+        ]
+    );
 }

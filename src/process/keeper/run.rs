@@ -380,6 +380,10 @@ impl Keeper {
     fn settle(&mut self, end: End, clients: &mut Clients) {
         let (bytes, lines) = self.intake.counts();
         let spooled = self.intake.spooled();
+        if bytes != self.progress.bytes {
+            // the last lines are told before the end, however soon it came
+            clients.send(&FromKeeper::Output { bytes, lines, tail: self.intake.tail() });
+        }
         let kept = self.intake.end();
         let living = if self.tree_empty { Vec::new() } else { living() };
         let killed = matches!(end, End::Killed { .. });
