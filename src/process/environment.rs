@@ -60,6 +60,9 @@ const QUIET: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
+/// What a command's own terminal is: what its emulator understands.
+const TERMINAL: &str = "xterm-256color";
+
 /// Secrets shorter than this are not looked for in the values of other variables.
 const SECRET_LENGTH_MIN: usize = 8;
 
@@ -94,6 +97,18 @@ pub fn child_environment(
     out
 }
 
+/// The environment of a command that has a terminal of its own: its editor is the person's and prompts come through;
+/// pagers too, where `pagers` says so.
+pub fn for_terminal(environment: &[(OsString, OsString)], pagers: bool) -> Vec<(OsString, OsString)> {
+    let quiet = |name: &OsString| {
+        QUIET.iter().any(|(known, _)| name == known && (pagers || !known.ends_with("PAGER")))
+    };
+    let mut out: Vec<_> = environment.iter().filter(|(name, _)| !quiet(name)).cloned().collect();
+    out.push(("TERM".into(), TERMINAL.into()));
+    out.sort();
+    out
+}
+
 fn is_secret(name: &OsStr, secret_names: &[String]) -> bool {
     KEY_NAMES.iter().any(|known| name == *known)
         || secret_names.iter().any(|known| name == known.as_str())
@@ -117,6 +132,19 @@ mod tests {
             .into_iter()
             .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
             .collect()
+    }
+
+    #[test]
+    fn a_terminal_of_its_own_may_ask() {
+        let quiet: Vec<(OsString, OsString)> = child_environment([("PATH".into(), "/bin".into())], &[]);
+        let names = |pagers| -> Vec<String> {
+            let pairs = for_terminal(&quiet, pagers).into_iter();
+            pairs.map(|(name, value)| format!("{}={}", name.display(), value.display())).collect()
+        };
+        assert_eq!(names(true), ["PATH=/bin", "TERM=xterm-256color"]);
+        let model = names(false);
+        assert!(model.contains(&"GIT_PAGER=cat".to_owned()), "{model:?}");
+        assert!(!model.iter().any(|pair| pair.starts_with("GIT_TERMINAL_PROMPT") || pair == "TERM=dumb"));
     }
 
     #[test]

@@ -42,8 +42,14 @@ pub struct Bash {
     profile: Profile,
 }
 
-/// What a command has told so far: bytes, lines, newest part.
-type Told = (u64, u64, String);
+/// What a command has told so far.
+#[derive(Default)]
+struct Told {
+    /// Bytes, lines, newest part.
+    output: (u64, u64, String),
+    /// It seems to wait for input.
+    waiting: bool,
+}
 
 impl Bash {
     /// Commands run under this profile.
@@ -68,15 +74,17 @@ impl Bash {
         };
         let mut running = spawn(self.profile, wanted).await.map_err(|error| chain(&error))?;
         let mut told = Told::default();
+        // the person's wish; or the command waits for input, which comes only to a job
+        let asked = context.detach.child_token();
         let mut until = Until {
             began: Instant::now(),
             budget: Some(if input.background { Millis(0) } else { context.budget }),
-            detach: context.detach.clone(),
+            detach: asked.clone(),
             cancel: context.cancel.clone(),
         };
         let mut refused = false;
         let (record, kept) = loop {
-            match wait(&until, follow(&mut running, context, &mut told)).await {
+            match wait(&until, follow(&mut running, context, &mut told, &asked)).await {
                 Waited::Settled(end) => break end?,
                 Waited::Cancelled => {
                     running.kill(By::User).await;
@@ -88,6 +96,8 @@ impl Bash {
                             Why::Background
                         } else if context.detach.is_cancelled() {
                             Why::ByHand(budget_ms)
+                        } else if told.waiting {
+                            Why::Waits(budget_ms)
                         } else {
                             Why::Budget(budget_ms)
                         };
@@ -137,15 +147,22 @@ async fn follow(
     running: &mut Running,
     context: &CallContext,
     told: &mut Told,
+    waits: &CancellationToken,
 ) -> Result<(Box<Record>, Kept), String> {
     loop {
         match running.next().await {
             Some(News::Output { bytes, lines, tail }) => {
                 context.report.output(&tail, bytes, lines);
-                *told = (bytes, lines, tail);
+                told.output = (bytes, lines, tail);
             }
             Some(News::Ended { record, kept }) => return Ok((record, kept)),
-            Some(News::Stage(_) | News::Waiting(_) | News::Screen(_) | News::Kept(_) | News::Left(_)) => {}
+            Some(News::Waiting(waiting)) => {
+                told.waiting = waiting;
+                if waiting {
+                    waits.cancel();
+                }
+            }
+            Some(News::Stage(_) | News::Screen(_) | News::Kept(_) | News::Left(_)) => {}
             // the end is always told before the keeper is gone; what is lost is told as lost
             None => return Err("the command's keeper is gone".to_owned()),
         }
@@ -172,7 +189,8 @@ async fn hand_over(
         terminal: false,
         after: context.after.clone(),
         began: context.began,
-        told,
+        told: told.output,
+        waiting: told.waiting,
     };
     context.desk.take(running, job)
 }

@@ -21,6 +21,8 @@ pub enum Why {
     Budget(u64),
     /// The person sent it to the background after so many milliseconds.
     ByHand(u64),
+    /// After so many milliseconds it seemed to wait for input from its terminal.
+    Waits(u64),
 }
 
 /// The result of a command that goes on as a job, with its output so far.
@@ -39,6 +41,11 @@ pub fn detached(
         Why::Budget(ms) => format!("[detached after {ms} ms: it goes on as job {job}{so_far}"),
         Why::ByHand(ms) => {
             format!("[detached by the person after {ms} ms: it goes on as job {job}{so_far}")
+        }
+        Why::Waits(ms) => {
+            format!(
+                "[after {ms} ms it seems to wait for input: it goes on as job {job}{so_far}; `jobs` with `input` types into it"
+            )
         }
     };
     let path = spool.display();

@@ -33,6 +33,8 @@ pub struct NewJob {
     pub began: Millis,
     /// What it told before it became a job: bytes, lines, newest part.
     pub told: (u64, u64, String),
+    /// Whether it seems to wait for input from its terminal.
+    pub waiting: bool,
 }
 
 /// The jobs of a session.

@@ -109,7 +109,7 @@ impl Desk for SmallDesk {
             bytes,
             lines,
             tail: tail.clone(),
-            waiting: false,
+            waiting: new.waiting,
             screen: None,
             spool,
         };

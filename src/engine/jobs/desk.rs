@@ -185,7 +185,7 @@ impl Desk {
     pub(super) fn take_new(&self, running: Running, new: NewJob) -> JobId {
         let dir = running.dir().to_owned();
         let (id, mut trouble) = self.name(&dir);
-        let NewJob { call, mut command, cwd, by, hidden, terminal, began, told, after } = new;
+        let NewJob { call, mut command, cwd, by, hidden, terminal, began, told, waiting, after } = new;
         if command.len() > COMMAND_MAX {
             let mut end = COMMAND_MAX;
             while !command.is_char_boundary(end) {
@@ -209,7 +209,7 @@ impl Desk {
             bytes,
             lines,
             tail,
-            waiting: false,
+            waiting,
             screen: None,
             spool,
         };

@@ -114,6 +114,7 @@ impl Owner {
             after: node.after.clone(),
             began: node.began,
             told: (standing.bytes, standing.lines, standing.tail.clone()),
+            waiting: false,
         };
         self.desk.take_new(running, new);
     }

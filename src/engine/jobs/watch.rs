@@ -110,6 +110,7 @@ fn hand_on(desk: &Desk, running: Running, node: &JobNode) {
         after: node.after.clone(),
         began: clock::now(),
         told: (0, 0, String::new()),
+        waiting: false,
     };
     desk.take_new(running, new);
 }
