@@ -3,7 +3,7 @@
 //! In reading order: `environment` (what crosses to a command), `record` (what a command's directory
 //! tells), `wire` (what program and keeper say to each other), `launch` (the program's side), `keeper`
 //! (the other side), `visit` (others of the
-//! same person), `tree` (finding and signalling processes), `pre_exec` (the only unsafe code).
+//! same person), `terminal` (a terminal of its own), `tree` (finding and signalling processes), `pre_exec` (the only unsafe code).
 //!
 //! Not here: what confines a command (`sandbox` plans that and is the one way to start one).
 
@@ -12,6 +12,7 @@ pub mod keeper;
 pub mod launch;
 mod pre_exec;
 pub mod record;
+pub mod terminal;
 pub mod tree;
 pub mod visit;
 pub mod wire;

@@ -1,0 +1,164 @@
+//! A command's own terminal: a pseudo-terminal with an emulator behind it, in the keeper.
+//!
+//! The emulator knows what a person would see at every moment, and answers what programs ask of a terminal, so that
+//! none hangs for want of an answer. `picture` is what it shows now; `Frame` carries a picture to who watches.
+//! Not here: the spool (every byte goes there too), who watches (`keeper`), how it is drawn (`ui`).
+
+mod frame;
+mod picture;
+mod reply;
+mod waits;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write};
+use std::num::NonZeroU16;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::pty::{Winsize, openpty};
+use nix::sys::termios::{InputFlags, LocalFlags, SetArg, tcgetattr, tcsetattr};
+use rustix::termios::{tcgetpgrp, tcsetwinsize};
+
+use crate::api::screen::{Screen, Size};
+
+pub use frame::Frame;
+use reply::Asked;
+
+/// Most rows and columns.
+const SIZE_MAX: u16 = 1000;
+/// Rows that scrolled off and are remembered.
+const SCROLLBACK: usize = 0;
+/// Most bytes that wait to be typed in; what comes on top is lost, as on a real line.
+const WAITING_MAX: usize = 1 << 20;
+
+/// A command's terminal, seen from the keeper.
+pub struct Terminal {
+    master: File,
+    parser: vt100::Parser<Asked>,
+    outgoing: VecDeque<u8>,
+    picture: Arc<Screen>,
+    /// Bytes came since the picture was taken.
+    stale: bool,
+}
+
+impl Terminal {
+    /// A new one; the other end is the command's standard input, output and error.
+    pub fn open(size: Size) -> io::Result<(Self, OwnedFd)> {
+        let size = bounded(size);
+        let window = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
+        let pair = openpty(Some(&window), None)?;
+        for fd in [&pair.master, &pair.slave] {
+            fcntl(fd, FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC))?;
+        }
+        let mut modes = tcgetattr(&pair.slave)?;
+        modes.input_flags |= InputFlags::IUTF8;
+        tcsetattr(&pair.slave, SetArg::TCSANOW, &modes)?;
+        fcntl(&pair.master, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        let terminal = Self {
+            master: File::from(pair.master),
+            parser: vt100::Parser::new_with_callbacks(rows(size), cols(size), SCROLLBACK, Asked::default()),
+            outgoing: VecDeque::new(),
+            picture: Arc::new(Screen { size, ..Screen::default() }),
+            stale: true,
+        };
+        Ok((terminal, pair.slave))
+    }
+
+    /// Another descriptor of the keeper's end, for reading.
+    pub fn reader(&self) -> io::Result<File> {
+        self.master.try_clone()
+    }
+
+    /// The command wrote these bytes: they are shown, and what they ask is answered.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.stale = true;
+        self.parser.process(bytes);
+        let answers = std::mem::take(&mut self.parser.callbacks_mut().answers);
+        self.input(&answers);
+    }
+
+    /// Types these bytes in, now or when there is room.
+    pub fn input(&mut self, bytes: &[u8]) {
+        if self.outgoing.len() + bytes.len() <= WAITING_MAX {
+            self.outgoing.extend(bytes);
+            self.flush();
+        }
+    }
+
+    /// Whether bytes wait to be typed in.
+    pub fn wants_write(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+    /// The keeper's end, to wait for room.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.master.as_fd()
+    }
+
+    /// Types in what waits, as far as there is room.
+    pub fn flush(&mut self) {
+        while !self.outgoing.is_empty() {
+            let (first, _) = self.outgoing.as_slices();
+            match (&self.master).write(first) {
+                Ok(count) if count > 0 => drop(self.outgoing.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // nobody reads there any more
+                Ok(_) | Err(_) => self.outgoing.clear(),
+            }
+        }
+    }
+
+    /// Gives it another size; the command is told by the system (SIGWINCH).
+    pub fn resize(&mut self, size: Size) {
+        let size = bounded(size);
+        self.stale = true;
+        self.parser.screen_mut().set_size(rows(size), cols(size));
+        let window =
+            rustix::termios::Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
+        // a terminal whose command has gone needs no size
+        let _ = tcsetwinsize(&self.master, window);
+    }
+
+    /// What it shows now. Rows that did not change are those of the picture before.
+    pub fn picture(&mut self) -> Arc<Screen> {
+        if std::mem::take(&mut self.stale) {
+            let echo =
+                tcgetattr(&self.master).is_ok_and(|modes| modes.local_flags.contains(LocalFlags::ECHO));
+            let title = self.parser.callbacks().title.clone();
+            let now = picture::picture(self.parser.screen(), title, echo, &self.picture);
+            if now != *self.picture {
+                self.picture = Arc::new(now);
+            }
+        }
+        self.picture.clone()
+    }
+
+    /// Whether a program of the group in front seems to wait for input.
+    pub fn waits(&self) -> bool {
+        let Ok(group) = tcgetpgrp(&self.master) else { return false };
+        let Ok(name) = rustix::pty::ptsname(&self.master, Vec::new()) else { return false };
+        waits::waits(group.as_raw_nonzero().get(), &name.to_string_lossy())
+    }
+
+    /// The process group in front, for signals.
+    pub fn in_front(&self) -> Option<i32> {
+        tcgetpgrp(&self.master).ok().map(|group| group.as_raw_nonzero().get())
+    }
+}
+
+fn bounded(size: Size) -> Size {
+    Size { rows: size.rows.clamp(1, SIZE_MAX), cols: size.cols.clamp(1, SIZE_MAX) }
+}
+
+fn rows(size: Size) -> NonZeroU16 {
+    NonZeroU16::new(size.rows).unwrap_or(NonZeroU16::MIN)
+}
+
+fn cols(size: Size) -> NonZeroU16 {
+    NonZeroU16::new(size.cols).unwrap_or(NonZeroU16::MIN)
+}
+
+#[cfg(test)]
+mod tests;
