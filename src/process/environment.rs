@@ -60,9 +60,6 @@ const QUIET: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// What a command's own terminal is: what its emulator understands.
-const TERMINAL: &str = "xterm-256color";
-
 /// Secrets shorter than this are not looked for in the values of other variables.
 const SECRET_LENGTH_MIN: usize = 8;
 
@@ -97,15 +94,11 @@ pub fn child_environment(
     out
 }
 
-/// The environment of a command that has a terminal of its own: its editor is the person's and prompts come through;
-/// pagers too, where `pagers` says so.
-pub fn for_terminal(environment: &[(OsString, OsString)], pagers: bool) -> Vec<(OsString, OsString)> {
-    let quiet = |name: &OsString| {
-        QUIET.iter().any(|(known, _)| name == known && (pagers || !known.ends_with("PAGER")))
-    };
-    let mut out: Vec<_> = environment.iter().filter(|(name, _)| !quiet(name)).cloned().collect();
-    out.push(("TERM".into(), TERMINAL.into()));
-    out.sort();
+/// The environment of a command that has a terminal of its own: what kept it from asking is taken away.
+pub fn with_terminal(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let ours = |name: &OsString, value: &OsString| QUIET.iter().any(|(n, v)| name == n && value == v);
+    let mut out: Vec<_> = environment.into_iter().filter(|(name, value)| !ours(name, value)).collect();
+    out.push(("TERM".into(), "xterm-256color".into()));
     out
 }
 
@@ -136,15 +129,12 @@ mod tests {
 
     #[test]
     fn a_terminal_of_its_own_may_ask() {
-        let quiet: Vec<(OsString, OsString)> = child_environment([("PATH".into(), "/bin".into())], &[]);
-        let names = |pagers| -> Vec<String> {
-            let pairs = for_terminal(&quiet, pagers).into_iter();
-            pairs.map(|(name, value)| format!("{}={}", name.display(), value.display())).collect()
-        };
-        assert_eq!(names(true), ["PATH=/bin", "TERM=xterm-256color"]);
-        let model = names(false);
-        assert!(model.contains(&"GIT_PAGER=cat".to_owned()), "{model:?}");
-        assert!(!model.iter().any(|pair| pair.starts_with("GIT_TERMINAL_PROMPT") || pair == "TERM=dumb"));
+        let quiet = child_environment([("PATH".into(), "/bin".into()), ("PAGER".into(), "less".into())], &[]);
+        let names: Vec<String> = with_terminal(quiet)
+            .into_iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+            .collect();
+        assert_eq!(names, ["PATH=/bin", "TERM=xterm-256color"]);
     }
 
     #[test]

@@ -20,10 +20,11 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-use crate::api::screen::Screen;
+use crate::api::screen::{Screen, Size};
 use crate::base::Millis;
 use crate::law::job::{By, End, JobLimits, Stage};
 use crate::law::output::{Bounded, Kept, Truncation};
+use crate::process::environment::with_terminal;
 use crate::process::keeper::KEEPER_ARGUMENT;
 use crate::process::record::{
     END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, OUTPUT_FILE, ProcessId, RECORD_VERSION,
@@ -59,6 +60,8 @@ pub struct Launch {
     pub truncation: Truncation,
     /// Whether it goes on when the program goes.
     pub kept: bool,
+    /// The size of its own terminal; none: it has none.
+    pub terminal: Option<Size>,
 }
 
 /// Why a command could not be started.
@@ -147,6 +150,8 @@ pub struct Running {
     gone: bool,
     /// Processes outlived the command, and nobody knows yet what became of them.
     left: bool,
+    /// Its terminal's picture, as it was told last.
+    screen: std::sync::Arc<Screen>,
     /// The end of a command whose keeper was lost, being found out.
     lost: Option<JoinHandle<(Record, Kept)>>,
     keeper: Keeper,
@@ -214,6 +219,7 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
         ended: false,
         gone: false,
         left: false,
+        screen: std::sync::Arc::default(),
         lost: None,
         keeper: Keeper::Child(keeper),
     };
@@ -243,13 +249,14 @@ fn check_cwd(cwd: &Path) -> Result<(), LaunchError> {
 }
 
 fn launch_line(launch: &Launch) -> LaunchLine {
+    let environment = launch.environment.clone();
+    let environment = if launch.terminal.is_some() { with_terminal(environment) } else { environment };
     LaunchLine {
         version: WIRE_VERSION,
         argv: launch.argv.iter().cloned().map(Into::into).collect(),
-        environment: launch
-            .environment
-            .iter()
-            .map(|(name, value)| (name.clone().into(), value.clone().into()))
+        environment: environment
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
             // the last one holds: one that came from a command around us is not ours
             .chain([(OsString::from(MARK).into(), launch.dir.clone().into_os_string().into())])
             .collect(),
@@ -258,6 +265,7 @@ fn launch_line(launch: &Launch) -> LaunchLine {
         limits: launch.limits,
         truncation: launch.truncation,
         kept: launch.kept,
+        terminal: launch.terminal,
     }
 }
 
@@ -288,6 +296,11 @@ impl Running {
                 Some(FromKeeper::Stage(stage)) => return Some(News::Stage(stage)),
                 Some(FromKeeper::Kept { on }) => return Some(News::Kept(on)),
                 Some(FromKeeper::Left(left)) => return Some(News::Left(left)),
+                Some(FromKeeper::Waiting { on }) => return Some(News::Waiting(on)),
+                Some(FromKeeper::Screen(frame)) => {
+                    self.screen = std::sync::Arc::new(frame.apply(&self.screen));
+                    return Some(News::Screen(self.screen.clone()));
+                }
                 Some(
                     FromKeeper::Started { .. }
                     | FromKeeper::Failed { .. }
@@ -320,6 +333,25 @@ impl Running {
     pub async fn keep(&mut self, on: bool) {
         // as above
         let _ = self.send(&ToKeeper::Keep { on }).await;
+    }
+
+    /// Types into its terminal.
+    pub async fn input(&mut self, bytes: Vec<u8>) {
+        // as above
+        let _ = self.send(&ToKeeper::Input { bytes: STANDARD.encode(bytes) }).await;
+    }
+
+    /// Gives its terminal another size.
+    pub async fn resize(&mut self, size: Size) {
+        // as above
+        let _ = self.send(&ToKeeper::Resize { size }).await;
+    }
+
+    /// Shows its terminal's picture as news from now on, or no longer.
+    pub async fn watch(&mut self, on: bool) {
+        self.screen = std::sync::Arc::default();
+        // as above
+        let _ = self.send(&ToKeeper::Watch { on }).await;
     }
 
     /// Whether nothing of the command is left to watch. Does not wait.

@@ -25,7 +25,7 @@ pub fn close_to_others() {
     let _ = nix::sys::prctl::set_dumpable(false);
 }
 
-pub use environment::{child_environment, for_terminal};
+pub use environment::child_environment;
 pub use launch::{
     Adopted, Launch, LaunchError, News, Running, adopt, end_left_over, launch, open_socket, read_bounded,
     use_keeper_program,

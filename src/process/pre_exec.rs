@@ -15,9 +15,18 @@ use nix::unistd::{Pid, getppid, setsid};
 
 /// Makes the command lead its own session, with no signal blocked, and die with `keeper`, which must be the calling process and
 /// have this one thread (the death signal is tied to the thread that forks).
-pub(super) fn lead_session_and_die_with(command: &mut Command, keeper: Pid) {
+///
+/// With `terminal` its standard input is a terminal, which becomes the one of its session.
+pub(super) fn lead_session_and_die_with(command: &mut Command, keeper: Pid, terminal: bool) {
     let prepare = move || {
         setsid()?;
+        if terminal {
+            // SAFETY: one system call on a descriptor by its number, with a plain number as argument.
+            let taken = unsafe { nix::libc::ioctl(0, nix::libc::TIOCSCTTY, 0) };
+            if taken != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
         // the keeper reads its signals from a descriptor and blocks them; a mask outlives an exec
         SigSet::empty().thread_set_mask()?;
         set_pdeathsig(Signal::SIGKILL)?;
@@ -27,7 +36,7 @@ pub(super) fn lead_session_and_die_with(command: &mut Command, keeper: Pid) {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe things may be done: these are four system
+    // SAFETY: between fork and exec only async-signal-safe things may be done: these are five system
     // calls without allocation, locks or library state, and an error made of a plain number.
     unsafe {
         command.pre_exec(prepare);

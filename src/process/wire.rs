@@ -9,10 +9,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::api::screen::Size;
 use crate::base::Millis;
 use crate::law::job::{By, JobLimits, Stage};
 use crate::law::output::Truncation;
 use crate::process::record::{LeftRecord, ProcessId, Record};
+use crate::process::terminal::Frame;
 
 /// Version of what is said here.
 pub const WIRE_VERSION: u32 = 2;
@@ -74,6 +76,9 @@ pub struct LaunchLine {
     /// Whether it goes on when the program goes.
     #[serde(default)]
     pub kept: bool,
+    /// The size of its own terminal; none: it has none.
+    #[serde(default)]
+    pub terminal: Option<Size>,
 }
 
 /// Who speaks to a keeper.
@@ -114,6 +119,21 @@ pub enum ToKeeper {
         /// Whether.
         on: bool,
     },
+    /// Type this into its terminal.
+    Input {
+        /// The bytes, in base64.
+        bytes: String,
+    },
+    /// Give its terminal this size.
+    Resize {
+        /// The size.
+        size: Size,
+    },
+    /// Show its terminal's picture to who asks, from now on, or no longer.
+    Watch {
+        /// Whether.
+        on: bool,
+    },
 }
 
 /// A line from a keeper.
@@ -146,6 +166,13 @@ pub enum FromKeeper {
         /// Whether.
         on: bool,
     },
+    /// Whether it seems to wait for input from its terminal.
+    Waiting {
+        /// Whether.
+        on: bool,
+    },
+    /// What became of its terminal's picture since the last one; the first is whole.
+    Screen(Box<Frame>),
     /// The processes that the command left behind are over too.
     Left(Box<LeftRecord>),
     /// Output came.
@@ -185,6 +212,12 @@ pub struct Standing {
     pub tail: String,
     /// Whether it goes on when the program goes.
     pub kept: bool,
+    /// Whether it has a terminal.
+    #[serde(default)]
+    pub terminal: bool,
+    /// Whether it seems to wait for input from it.
+    #[serde(default)]
+    pub waiting: bool,
     /// Whether it has ended, and only what it left behind lives.
     pub ended: bool,
 }

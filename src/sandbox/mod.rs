@@ -10,6 +10,7 @@ mod off;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::api::screen::Size;
 use crate::law::job::JobLimits;
 use crate::law::output::Truncation;
 use crate::process::{Launch, LaunchError, Running, launch};
@@ -69,6 +70,8 @@ pub struct Wanted {
     pub truncation: Truncation,
     /// Whether it goes on when the program goes.
     pub kept: bool,
+    /// The size of its own terminal; none: it has none.
+    pub terminal: Option<Size>,
 }
 
 /// Starts a command under a profile and a keeper.
@@ -82,6 +85,7 @@ pub async fn spawn(profile: Profile, wanted: Wanted) -> Result<Running, LaunchEr
         limits: wanted.limits,
         truncation: wanted.truncation,
         kept: wanted.kept,
+        terminal: wanted.terminal,
     })
     .await
 }

@@ -22,6 +22,7 @@ fn command(place: &Path, number: u32, argv: &[&str]) -> Launch {
         limits: JobLimits::new(1 << 30, None),
         truncation: ENDS,
         kept: false,
+        terminal: None,
     }
 }
 

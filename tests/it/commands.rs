@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use windlass::api::screen::Size;
 use windlass::base::Millis;
 use windlass::law::job::JobLimits;
 use windlass::law::output::{DEFAULT_LIMITS, Kept, Truncation};
@@ -25,6 +26,7 @@ pub struct Bench {
     pub dir: TempDir,
     pub limits: JobLimits,
     pub truncation: Truncation,
+    pub terminal: Option<Size>,
 }
 
 /// How a command ended, and what was heard on the way.
@@ -41,10 +43,16 @@ impl Bench {
             dir: tempfile::tempdir().unwrap(),
             limits: JobLimits::new(1 << 30, None),
             truncation: Truncation::On(DEFAULT_LIMITS),
+            terminal: None,
         }
     }
     pub fn grace(mut self, ms: u64) -> Self {
         self.limits.grace = Millis(ms);
+        self
+    }
+    /// The command gets a terminal of its own.
+    pub fn terminal(mut self, rows: u16, cols: u16) -> Self {
+        self.terminal = Some(Size { rows, cols });
         self
     }
     pub fn record_dir(&self) -> PathBuf {
@@ -59,6 +67,7 @@ impl Bench {
             limits: self.limits,
             truncation: self.truncation,
             kept: false,
+            terminal: self.terminal,
         };
         spawn(Profile::Off, wanted).await
     }

@@ -409,6 +409,7 @@ async fn what_lives_on_without_program_and_keeper_ends_when_the_session_is_opene
     let dir = bench.record_dir();
     let mut running = bench.start(&format!("setsid sleep {mark} & echo ready; sleep 300")).await;
     output_holds(&mut running, "ready").await;
+    until("it sleeps", || carrying(&mark).len() == 1).await;
     windlass::process::end_left_over(&dir);
     assert_eq!(carrying(&mark).len(), 1, "a keeper that lives is left its work");
     let keeper: KeeperRecord = record::read(&dir, "keeper.json").unwrap().unwrap();

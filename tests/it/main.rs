@@ -14,6 +14,7 @@ mod exec_cli;
 mod job_bridge;
 mod job_lines;
 mod jobs_tool;
+mod job_terminal;
 mod journal;
 mod keeper;
 mod lease;

@@ -160,7 +160,7 @@ fn running_row(dir: &Path, node: &JobNode, standing: &Standing) -> JobRow {
         bytes: standing.bytes,
         lines: standing.lines,
         tail: standing.tail.clone(),
-        waiting: false,
+        waiting: standing.waiting,
         screen: None,
         spool: dir.join(output_of(node)),
     }

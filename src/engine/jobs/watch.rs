@@ -120,8 +120,11 @@ async fn carry_out(running: &mut Running, wish: Asked) {
         JobAsk::Kill => running.kill(wish.by).await,
         JobAsk::Signal(signal) => running.signal(signal).await,
         JobAsk::Keep(keep) => running.keep(keep).await,
-        // of jobs with a terminal; the desk's: of jobs that have ended
-        JobAsk::Input(_) | JobAsk::Resize(_) | JobAsk::Watch(_) | JobAsk::Dismiss => {}
+        JobAsk::Input(bytes) => running.input(bytes.0).await,
+        JobAsk::Resize(size) => running.resize(size).await,
+        JobAsk::Watch(on) => running.watch(on).await,
+        // the desk's: of jobs that have ended
+        JobAsk::Dismiss => {}
     }
 }
 

@@ -8,13 +8,16 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::Arc;
 
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use nix::unistd::getuid;
 
 use super::socket::Socket;
+use crate::api::screen::Screen;
 use crate::process::record::SOCKET_FILE;
+use crate::process::terminal::Frame;
 use crate::process::wire::{FromKeeper, Role, Standing, ToKeeper, WIRE_VERSION};
 
 /// Visitors at the same time.
@@ -26,6 +29,8 @@ struct Client {
     socket: Socket,
     /// None before its hello.
     role: Option<Role>,
+    /// The picture that it was shown, while it watches.
+    shown: Option<Arc<Screen>>,
 }
 
 /// All who speak with the keeper.
@@ -39,6 +44,8 @@ pub struct Clients {
 pub struct Said {
     /// Wishes, in order.
     pub wishes: Vec<ToKeeper>,
+    /// Somebody began to watch.
+    pub watch: bool,
     /// The program was there, and is gone.
     pub program_gone: bool,
 }
@@ -46,7 +53,10 @@ pub struct Said {
 impl Clients {
     /// The program, on the socket that the keeper was started with. Visitors come later (`listen`).
     pub fn new(program: Socket) -> Self {
-        Self { listener: None, clients: vec![Client { socket: program, role: Some(Role::Program) }] }
+        Self {
+            listener: None,
+            clients: vec![Client { socket: program, role: Some(Role::Program), shown: None }],
+        }
     }
 
     /// Listens in the command's directory. A path is limited to 107 bytes: it goes through a descriptor.
@@ -115,6 +125,29 @@ impl Clients {
         }
     }
 
+    /// Whether somebody watches who has read what was told before.
+    pub fn watched(&self) -> bool {
+        self.clients.iter().any(|client| client.shown.is_some() && client.socket.idle())
+    }
+
+    /// Shows a picture to those who watch and have read what was told before; whether all have it now.
+    pub fn show(&mut self, picture: &Arc<Screen>) -> bool {
+        let mut all = true;
+        for client in &mut self.clients {
+            let Some(shown) = &mut client.shown else { continue };
+            if Arc::ptr_eq(shown, picture) {
+                continue;
+            }
+            if client.socket.idle() {
+                client.socket.send(&FromKeeper::Screen(Box::new(Frame::between(shown, picture))));
+                *shown = Arc::clone(picture);
+            } else {
+                all = false;
+            }
+        }
+        all
+    }
+
     /// Sends what waits, lets people in and hears what they say.
     pub fn hear(&mut self, standing: impl Fn() -> Standing) -> Said {
         let had_program = self.of(Role::Program).is_some();
@@ -165,9 +198,18 @@ impl Clients {
             (_, None) => self.clients[at].socket.close(),
             // there is one launch and one hello; a second one is not ours to understand
             (ToKeeper::Launch(_) | ToKeeper::Hello { .. }, Some(_)) => {}
-            (wish @ (ToKeeper::Kill { .. } | ToKeeper::Signal { .. } | ToKeeper::Keep { .. }), Some(_)) => {
-                said.wishes.push(wish);
+            (ToKeeper::Watch { on }, Some(_)) => {
+                self.clients[at].shown = on.then(Arc::default);
+                said.watch |= on;
             }
+            (
+                wish @ (ToKeeper::Kill { .. }
+                | ToKeeper::Signal { .. }
+                | ToKeeper::Keep { .. }
+                | ToKeeper::Input { .. }
+                | ToKeeper::Resize { .. }),
+                Some(_),
+            ) => said.wishes.push(wish),
         }
     }
 
@@ -178,7 +220,7 @@ impl Clients {
                 continue;
             }
             if let Ok(socket) = Socket::accepted(stream) {
-                self.clients.push(Client { socket, role: None });
+                self.clients.push(Client { socket, role: None, shown: None });
             }
         }
     }

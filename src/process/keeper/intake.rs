@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::pipe2;
 
+use crate::api::screen::Size;
 use crate::base::plain;
 use crate::law::output::Keep;
 use crate::law::output::{Bounded, Kept, OutputLimits, Truncation, shown};
 use crate::process::record::{LEFT_OUTPUT_FILE, OUTPUT_FILE};
+use crate::process::terminal::Terminal;
 use crate::process::wire::TAIL_MAX;
 
 /// Size of the pipe, and most bytes of one read: few wake-ups under a flood.
@@ -33,6 +35,7 @@ pub enum Taken {
 /// The output of one command.
 pub struct Intake {
     pipe: Option<File>,
+    terminal: Option<Terminal>,
     buffer: Vec<u8>,
     spool: File,
     spool_max: u64,
@@ -47,13 +50,24 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Makes the spool and the pipe; the pipe's other end goes to the command.
-    pub fn new(dir: &Path, spool_max: u64, truncation: Truncation) -> io::Result<(Self, OwnedFd)> {
+    /// Makes the spool, and the pipe or the terminal, whose other end goes to the command.
+    pub fn new(
+        dir: &Path,
+        spool_max: u64,
+        truncation: Truncation,
+        terminal: Option<Size>,
+    ) -> io::Result<(Self, OwnedFd)> {
         let spool = private(&dir.join(OUTPUT_FILE))?;
-        let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
-        // a smaller pipe is slower, nothing else: the limit of the user may be reached
-        let _ = fcntl(&reader, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES as i32));
-        fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        let (reader, writer, terminal) = match terminal {
+            Some(size) => {
+                let (terminal, slave) = Terminal::open(size)?;
+                (terminal.reader()?, slave, Some(terminal))
+            }
+            None => {
+                let (reader, writer) = pipe()?;
+                (reader, writer, None)
+            }
+        };
         // under `Off` the program reads the spool: nothing is held here
         let counted = OutputLimits { bytes: 0, lines: 0, keep: Keep::Head };
         let bound = match truncation {
@@ -61,7 +75,8 @@ impl Intake {
             Truncation::Off => counted,
         };
         let intake = Self {
-            pipe: Some(File::from(reader)),
+            pipe: Some(reader),
+            terminal,
             buffer: vec![0; PIPE_BYTES],
             spool,
             spool_max,
@@ -75,6 +90,15 @@ impl Intake {
             trouble: None,
         };
         Ok((intake, writer))
+    }
+
+    /// The command's terminal, if it has one.
+    pub fn terminal(&mut self) -> Option<&mut Terminal> {
+        self.terminal.as_mut()
+    }
+    /// The same, to look at.
+    pub fn terminal_ref(&self) -> Option<&Terminal> {
+        self.terminal.as_ref()
     }
 
     /// The pipe, while it has writers.
@@ -118,6 +142,9 @@ impl Intake {
 
     fn keep(&mut self, count: usize) {
         let bytes = &self.buffer[..count];
+        if let Some(terminal) = &mut self.terminal {
+            terminal.feed(bytes);
+        }
         if self.ended {
             self.left_bytes += count as u64;
             if self.left_bytes <= self.spool_max && self.trouble.is_none() {
@@ -175,6 +202,14 @@ impl Intake {
         let empty = Bounded::new(Truncation::Off);
         std::mem::replace(&mut self.bounded, empty).finish()
     }
+}
+
+fn pipe() -> io::Result<(File, OwnedFd)> {
+    let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
+    // a smaller pipe is slower, nothing else: the limit of the user may be reached
+    let _ = fcntl(&reader, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES as i32));
+    fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok((File::from(reader), writer))
 }
 
 /// Keeps the newest bytes.

@@ -29,11 +29,15 @@ use crate::process::record::{
     END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, Named, ProcessId, RECORD_VERSION, Record,
     SOCKET_FILE, write_whole,
 };
+use crate::process::terminal::Terminal;
 use crate::process::tree::{self, Sent};
 use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToKeeper, WIRE_VERSION};
 
 /// Walks of the tree for one SIGKILL of all: a fork may outrun a walk, hardly two.
 const WALKS_MAX: usize = 10;
+/// A terminal is sampled so long after something came, and then every second.
+const SAMPLE_AFTER: Millis = Millis(300);
+const SAMPLE_EVERY: Millis = Millis(1000);
 /// Time that the last lines have to reach the program.
 const FAREWELL: Millis = Millis(2000);
 
@@ -100,6 +104,7 @@ struct Keeper {
     alone: bool,
     /// Processes that a kill asked to end.
     gone: u32,
+    look: Look,
 }
 
 /// What was told of the output, and when.
@@ -107,6 +112,35 @@ struct Keeper {
 struct Progress {
     bytes: u64,
     next: Millis,
+}
+
+/// When a terminal is looked at.
+struct Look {
+    /// Its picture may have changed since it was shown.
+    stale: bool,
+    /// When it may be shown next.
+    next: Millis,
+    /// When it is found out next whether its program waits.
+    sample: Millis,
+    /// Whether it seemed to.
+    waiting: bool,
+    /// Whether there is a terminal.
+    there: bool,
+}
+
+impl Look {
+    fn new(there: bool) -> Self {
+        Self { stale: true, next: Millis(0), sample: SAMPLE_AFTER, waiting: false, there }
+    }
+    fn something_came(&mut self, now: Millis) {
+        self.stale = true;
+        self.sample = now.plus(SAMPLE_AFTER);
+    }
+    fn due(&self, runs: bool, watched: bool) -> Option<Millis> {
+        let show = Some(self.next).filter(|_| self.stale && watched);
+        let sample = Some(self.sample).filter(|_| runs);
+        [show, sample].into_iter().flatten().min().filter(|_| self.there)
+    }
 }
 
 impl Keeper {
@@ -126,12 +160,16 @@ impl Keeper {
         };
         write_whole(&dir, KEEPER_FILE, &keeper).map_err(in_dir)?;
         let (intake, writer) =
-            Intake::new(&dir, launch.limits.spool_max, launch.truncation).map_err(in_dir)?;
+            Intake::new(&dir, launch.limits.spool_max, launch.truncation, launch.terminal).map_err(in_dir)?;
 
         let mut argv = launch.argv.into_iter().map(OsString::from);
         let program = argv.next().unwrap_or_default();
         let cwd = PathBuf::from(launch.cwd);
         let writer_again = writer.try_clone().map_err(in_dir)?;
+        let stdin = match launch.terminal {
+            Some(_) => Stdio::from(writer.try_clone().map_err(in_dir)?),
+            None => Stdio::null(),
+        };
         let mut command = Command::new(&program);
         command
             .args(argv)
@@ -143,10 +181,10 @@ impl Keeper {
                     .map(|(name, value)| (OsString::from(name), OsString::from(value))),
             )
             .current_dir(&cwd)
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(Stdio::from(writer))
             .stderr(Stdio::from(writer_again));
-        lead_session_and_die_with(&mut command, getpid());
+        lead_session_and_die_with(&mut command, getpid(), launch.terminal.is_some());
         let clock = Instant::now();
         let child = command
             .spawn()
@@ -173,6 +211,7 @@ impl Keeper {
             record: keeper,
             alone: false,
             gone: 0,
+            look: Look::new(launch.terminal.is_some()),
         })
     }
 
@@ -184,12 +223,14 @@ impl Keeper {
         while !self.over {
             self.await_something(clients);
             if let Taken::Bytes(bytes) = self.intake.take() {
+                self.look.something_came(self.now());
                 self.tell(JobEvent::Output(bytes), clients);
             }
             self.hear_clients(clients);
             self.hear_signals(clients);
             self.keep_time(clients);
             self.tell_progress(clients);
+            self.look_at_terminal(clients);
         }
         self.farewell(clients);
     }
@@ -202,7 +243,13 @@ impl Keeper {
             fds.push(PollFd::new(pipe, PollFlags::POLLIN));
         }
         let progress = Some(self.progress.next).filter(|_| self.progress_waits() && clients.ready());
-        let timeout = match [self.job.due(), progress].into_iter().flatten().min() {
+        if let Some(terminal) = self.intake.terminal_ref()
+            && terminal.wants_write()
+        {
+            fds.push(PollFd::new(terminal.fd(), PollFlags::POLLOUT));
+        }
+        let look = self.look.due(self.job.end().is_none(), clients.watched());
+        let timeout = match [self.job.due(), progress, look].into_iter().flatten().min() {
             None => PollTimeout::NONE,
             Some(due) => {
                 let wait = due.since(self.now()).0.min(60_000);
@@ -220,9 +267,24 @@ impl Keeper {
                 ToKeeper::Kill { by } => self.tell(JobEvent::Kill(by), clients),
                 ToKeeper::Signal { signal } => self.signal(signal),
                 ToKeeper::Keep { on } => self.keep(on, clients),
+                ToKeeper::Input { bytes } => {
+                    self.look.something_came(self.now());
+                    if let (Some(terminal), Ok(bytes)) = (self.intake.terminal(), STANDARD.decode(bytes)) {
+                        terminal.input(&bytes);
+                    }
+                }
+                ToKeeper::Resize { size } => {
+                    self.look.something_came(self.now());
+                    if let Some(terminal) = self.intake.terminal() {
+                        terminal.resize(size);
+                    }
+                }
                 // the clients' own
-                ToKeeper::Launch(_) | ToKeeper::Hello { .. } => {}
+                ToKeeper::Launch(_) | ToKeeper::Hello { .. } | ToKeeper::Watch { .. } => {}
             }
+        }
+        if said.watch {
+            self.look.stale = true;
         }
         self.alone = clients.program().is_none();
         if said.program_gone && !self.record.kept {
@@ -239,6 +301,8 @@ impl Keeper {
             lines,
             tail: self.intake.tail(),
             kept: self.record.kept,
+            terminal: self.intake.terminal_ref().is_some(),
+            waiting: self.look.waiting,
             ended: self.job.end().is_some(),
         }
     }
@@ -261,12 +325,32 @@ impl Keeper {
         }
     }
 
-    /// Like a shell's: to the process group that the command leads.
+    /// Shows the terminal's picture to who watches, and finds out whether its program waits.
+    fn look_at_terminal(&mut self, clients: &mut Clients) {
+        let now = self.now();
+        let Some(terminal) = self.intake.terminal() else { return };
+        terminal.flush();
+        if self.look.stale && clients.watched() && self.look.next <= now {
+            self.look.next = now.plus(PROGRESS_EVERY);
+            self.look.stale = !clients.show(&terminal.picture());
+        }
+        if self.look.sample <= now && self.job.end().is_none() {
+            self.look.sample = now.plus(SAMPLE_EVERY);
+            let waiting = terminal.waits();
+            if std::mem::replace(&mut self.look.waiting, waiting) != waiting {
+                clients.send(&FromKeeper::Waiting { on: waiting });
+            }
+        }
+    }
+
+    /// Like a shell's: to the process group in front of its terminal, else to the one that the command leads.
     fn signal(&self, signal: i32) {
+        let front = self.intake.terminal_ref().and_then(Terminal::in_front);
         let number = NixSignal::try_from(signal);
         if let (Ok(signal), false) = (number, self.main_ended.is_some()) {
             // its leader is not reaped, so the group is its own
-            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(self.process.pid), signal);
+            let group = front.unwrap_or(self.process.pid);
+            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), signal);
         }
     }
 

@@ -93,6 +93,7 @@ async fn connect(dir: &Path, keeper: &ProcessId, truncation: Truncation) -> io::
         ended: false,
         gone: false,
         left: false,
+        screen: std::sync::Arc::default(),
         lost: None,
         keeper: Keeper::Found(keeper.clone()),
     };
