@@ -70,12 +70,8 @@ impl Bash {
             dir: context.call_dir.clone(),
             limits,
             truncation: context.truncation,
-<<<<<<< HEAD
             kept: context.kept && input.background,
-=======
-            kept: false,
             terminal: None,
->>>>>>> 812a49c (A command can have a terminal of its own, which is shown, typed into and known to wait)
         };
         let mut running = spawn(self.profile, wanted).await.map_err(|error| chain(&error))?;
         let mut told = Told::default();
