@@ -19,6 +19,7 @@ use crate::api::access::{Class, Preview, Wish};
 use crate::api::entry::CallStatus;
 use crate::api::job::Starter;
 use crate::api::message::ToolSpec;
+use crate::api::screen::Size;
 use crate::base::{JobId, Millis, chain};
 use crate::law::job::{By, JobLimits};
 use crate::law::output::Kept;
@@ -47,7 +48,9 @@ pub struct Bash {
 struct Told {
     /// Bytes, lines, newest part.
     output: (u64, u64, String),
-    /// It seems to wait for input.
+    /// It has a terminal.
+    terminal: bool,
+    /// It seems to wait for input from it.
     waiting: bool,
 }
 
@@ -63,6 +66,8 @@ impl Bash {
             context.desk.admit()?;
         }
         let limits = JobLimits::new(context.spool_max, input.timeout);
+        // the person's own command is one that may ask
+        let terminal = input.terminal || context.by == Starter::Person;
         let wanted = Wanted {
             argv: argv(context, &input.command)?,
             environment: context.environment.clone(),
@@ -71,10 +76,10 @@ impl Bash {
             limits,
             truncation: context.truncation,
             kept: context.kept && input.background,
-            terminal: None,
+            terminal: terminal.then(Size::default),
         };
         let mut running = spawn(self.profile, wanted).await.map_err(|error| chain(&error))?;
-        let mut told = Told::default();
+        let mut told = Told { terminal, ..Told::default() };
         // the person's wish; or the command waits for input, which comes only to a job
         let asked = context.detach.child_token();
         let mut until = Until {
@@ -187,7 +192,7 @@ async fn hand_over(
         cwd: context.cwd.clone(),
         by,
         hidden: context.hidden,
-        terminal: false,
+        terminal: told.terminal,
         after: context.after.clone(),
         began: context.began,
         told: told.output,
@@ -207,8 +212,8 @@ impl Tool for Bash {
             name: "bash",
             description: "Runs a command with bash in the session's directory and returns what it printed \
                 (stdout and stderr in order) and how it ended. Every call starts a new shell in the same \
-                directory: a `cd` or a variable does not persist. There is no terminal and no stdin: use \
-                flags that keep commands from asking. Long output is shown by its beginning and end; the \
+                directory: a `cd` or a variable does not persist. There is no terminal (but with `terminal`) and no stdin: \
+                use flags that keep commands from asking. Long output is shown by its beginning and end; the \
                 whole of it is in the file that the result names. A command that takes long is not ended: \
                 after the session's blocking budget (usually 30 s) the call returns with the output so far, \
                 and the command goes on as a job, as do processes that a command leaves running behind it. \
@@ -227,6 +232,12 @@ impl Tool for Bash {
                     "background": {
                         "type": "boolean",
                         "description": "Starts the command as a job and returns at once."
+                    },
+                    "terminal": {
+                        "type": "boolean",
+                        "description": "Gives the command a terminal of its own (24 by 80), for programs that ask or \
+                            draw. When it seems to wait for input it goes on as a job: type into it with `jobs`, \
+                            or let the person do so."
                     }
                 },
                 "required": ["command"],
@@ -272,10 +283,11 @@ struct Input {
     command: String,
     timeout: Option<Millis>,
     background: bool,
+    terminal: bool,
 }
 
 /// The fields of an input.
-const FIELDS: [&str; 3] = ["command", "timeout_ms", "background"];
+const FIELDS: [&str; 4] = ["command", "timeout_ms", "background", "terminal"];
 
 impl Input {
     fn read(input: &Value) -> Result<Self, String> {
@@ -307,7 +319,7 @@ impl Input {
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(value) => Err(format!("`{name}` of bash must be true or false, not {value}")),
         };
-        Ok(Self { command, timeout, background: flag("background")? })
+        Ok(Self { command, timeout, background: flag("background")?, terminal: flag("terminal")? })
     }
 }
 

@@ -124,6 +124,7 @@ impl Desk for SmallDesk {
                         match ask {
                             JobAsk::Kill => running.kill(by).await,
                             JobAsk::Keep(on) => running.keep(on).await,
+                            JobAsk::Input(keys) => running.input(keys.0).await,
                             _ => panic!("{ask:?}"),
                         }
                         continue;
@@ -137,6 +138,7 @@ impl Desk for SmallDesk {
                         });
                     }
                     Some(News::Ended { record, .. }) => break Some(outcome(&record, &last)),
+                    Some(News::Waiting(waiting)) => Self::change(&slots, id, |row| row.waiting = waiting),
                     Some(News::Left(_)) | None => break None,
                     Some(_) => {}
                 }
@@ -335,6 +337,39 @@ async fn a_wait_that_is_stopped_leaves_the_job_alone() {
     let (end, ()) = tokio::join!(jobs(&session, json!({"action": "wait", "job": "j1"})), cancel);
     assert_eq!(end.status, CallStatus::Cancelled);
     until("it goes on", || carrying(&mark).len() == 1).await;
+}
+
+#[tokio::test]
+async fn a_command_that_waits_for_input_is_a_job_that_can_be_answered() {
+    let session = of(1, 30_000);
+    let command = r#"test -t 0 && test -t 1 && read -p 'name? ' name && echo "hello $name" && exit 7"#;
+    let end = session.run(json!({"command": command, "terminal": true})).await;
+    assert_eq!(end.status, CallStatus::Detached);
+    assert!(end.output.starts_with("name? \n[after "), "{}", end.output);
+    assert!(
+        end.output.contains("ms it seems to wait for input: it goes on as job j1; `jobs` with `input`"),
+        "{}",
+        end.output
+    );
+    let listed = jobs(&session, json!({"action": "list"})).await.output;
+    assert!(
+        listed.contains(", seems to wait for input,") && listed.contains(", has a terminal: "),
+        "{listed}"
+    );
+    let typed = jobs(&session, json!({"action": "input", "job": "j1", "text": "ann\n"})).await;
+    assert_eq!(typed.status, CallStatus::Ok, "{}", typed.output);
+    let waited = jobs(&session, json!({"action": "wait", "job": "j1"})).await;
+    assert!(waited.output.contains("ended: exit 7 after "), "{}", waited.output);
+    let output = jobs(&session, json!({"action": "output", "job": "j1"})).await;
+    assert!(output.output.starts_with("name? ann\nhello ann\n[j1 ended: exit 7"), "{}", output.output);
+}
+
+#[tokio::test]
+async fn a_command_on_a_terminal_that_asks_nothing_settles_with_its_end() {
+    let mut session = of(1, 30_000);
+    session.context.by = Starter::Person;
+    let end = session.command("tty >/dev/null && printf 'a\\n\\033[31mb\\033[0m\\n'; echo $TERM").await;
+    assert_eq!((end.status, end.output.as_str()), (CallStatus::Ok, "a\nb\nxterm-256color\n"));
 }
 
 #[test]
