@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::time::Duration;
 
 use tokio::net::UnixStream;
 
@@ -32,8 +33,13 @@ pub enum Adopted {
     Lost,
 }
 
+/// How long a keeper is asked again whose program seems to be there. Who asks has the session, so that program is gone;
+/// but a process that it was starting when it went holds its connection for a moment longer.
+const TAKEOVER_MAX: Duration = Duration::from_secs(1);
+/// The time between two of these.
+const TAKEOVER_EVERY: Duration = Duration::from_millis(20);
 /// How long a keeper may take to answer a hello.
-const HELLO_MAX: std::time::Duration = std::time::Duration::from_secs(5);
+const HELLO_MAX: Duration = Duration::from_secs(5);
 
 /// Takes over the command of this directory from a program that is gone. Its keeper is known by its number, its
 /// start and its boot. An `Err` says why it can be neither watched nor called ended.
@@ -43,7 +49,7 @@ pub async fn adopt(dir: &Path, truncation: Truncation) -> Result<Adopted, String
     let alive = keeper.filter(|record| record.boot == boot() && lives(&record.keeper));
     let mut why = None;
     if let Some(record) = &alive {
-        match connect(dir, &record.keeper, truncation).await {
+        match takeover(dir, &record.keeper, truncation).await {
             Ok((running, standing)) => return Ok(Adopted::Running(Box::new(running), Box::new(standing))),
             // it may have ended at this moment: its record tells
             Err(error) => why = Some(at(error)),
@@ -81,6 +87,19 @@ pub fn open_socket(dir: &Path) -> io::Result<std::os::unix::net::UnixStream> {
     std::os::unix::net::UnixStream::connect(format!("/proc/self/fd/{}/{SOCKET_FILE}", dir.as_raw_fd()))
 }
 
+/// Connects as the program of a command whose own is gone.
+async fn takeover(dir: &Path, keeper: &ProcessId, truncation: Truncation) -> io::Result<(Running, Standing)> {
+    let begun = tokio::time::Instant::now();
+    loop {
+        match connect(dir, keeper, truncation).await {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && begun.elapsed() < TAKEOVER_MAX => {
+                tokio::time::sleep(TAKEOVER_EVERY).await;
+            }
+            answer => return answer,
+        }
+    }
+}
+
 async fn connect(dir: &Path, keeper: &ProcessId, truncation: Truncation) -> io::Result<(Running, Standing)> {
     let stream = open_socket(dir)?;
     stream.set_nonblocking(true)?;
@@ -102,7 +121,9 @@ async fn connect(dir: &Path, keeper: &ProcessId, truncation: Truncation) -> io::
         loop {
             match running.hear().await {
                 Some(FromKeeper::Standing(standing)) => return Ok(*standing),
-                Some(FromKeeper::Refused { why }) => return Err(io::Error::other(why)),
+                Some(FromKeeper::Refused { why }) => {
+                    return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
+                }
                 Some(_) => {}
                 None => return Err(io::ErrorKind::UnexpectedEof.into()),
             }
