@@ -270,7 +270,7 @@ impl<'a> Crash<'a> {
         for job in &running {
             assert!(!carrying(&self.marks[*job as usize - 1]).is_empty(), "j{job} is shown as running");
         }
-        open.close();
+        let events = open.close();
         let journal = self.dirs().session(session).join("journal.jsonl");
         let ends = job_lines::ends(&journal);
         let mut out = String::new();
@@ -285,7 +285,12 @@ impl<'a> Crash<'a> {
                 (false, Some(end)) => end.cause.clone(),
                 (runs, end) => format!("runs {runs} and {end:?}"),
             };
-            assert!(running.contains(&job) || carrying(mark).is_empty(), "j{job} is over and lives");
+            assert!(
+                running.contains(&job) || carrying(mark).is_empty(),
+                "j{job} is over and lives as {}: {:?} {ends:?} {events:?}",
+                status(mark),
+                self.scenario
+            );
             let bytes = std::fs::metadata(self.dir(session, n).join("output")).unwrap().len();
             out += &line(job, &state, bytes, own.len());
         }
@@ -304,7 +309,10 @@ impl<'a> Crash<'a> {
         }
         open.until("their ends", |record| record.jobs.iter().all(|(_, row)| !row.runs()).then_some(()));
         open.close();
-        assert!(self.marks.iter().all(|mark| carrying(mark).is_empty()), "a kill ends the whole tree");
+        for (n, mark) in self.marks.iter().enumerate() {
+            let living = carrying(mark).is_empty();
+            assert!(living, "a kill ends the whole tree of {n}: {} {:?}", status(mark), self.scenario);
+        }
     }
 }
 
@@ -357,6 +365,12 @@ fn private(dir: &Path) {
             private(&entry.path());
         }
     }
+}
+
+/// What the system says of who carries a mark.
+fn status(mark: &str) -> String {
+    let status = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    carrying(mark).iter().map(status).collect()
 }
 
 /// Whether a process is over, also when nobody has read its end.

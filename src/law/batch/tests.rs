@@ -99,6 +99,14 @@ impl World {
             Act::Result(done) => self.result(done),
         }
     }
+    /// The rest is written.
+    fn finish(&mut self) {
+        while self.at_hand.is_some() || !self.batch.idle() {
+            self.take();
+            self.result(true);
+        }
+        self.check_journal();
+    }
     /// What the journal must never show.
     fn check_journal(&self) {
         let mut standing = BTreeSet::new();
@@ -125,12 +133,7 @@ proptest! {
             world.act(act);
             world.check_journal();
         }
-        // the rest is written
-        while world.at_hand.is_some() || !world.batch.idle() {
-            world.take();
-            world.result(true);
-        }
-        world.check_journal();
+        world.finish();
         let nodes = standing(world.journal.iter().cloned());
         for job in 1..=world.began {
             let told = world.notices.iter().any(|node| *node.job() == job);
@@ -211,4 +214,32 @@ fn a_batch_that_fails_follows_one_by_one() {
     assert!(batch.take().is_none(), "an end whose node is absent retires nothing");
     batch.add(Node::Over(2));
     assert_eq!(batch.take().unwrap().nodes, [Node::Over(2)]);
+}
+
+/// Every history up to a depth.
+fn explore(acts: &mut Vec<Act>, depth: usize) {
+    let mut world = World::default();
+    for act in acts.iter() {
+        world.act(act.clone());
+        world.check_journal();
+    }
+    world.finish();
+    let nodes = standing(world.journal.iter().cloned());
+    for job in 1..=world.began {
+        let told = world.notices.iter().any(|node| *node.job() == job);
+        assert!(told || nodes.contains_key(&job) == world.running.contains(&job), "{acts:?}");
+    }
+    if depth == 0 {
+        return;
+    }
+    for act in [Act::Begin, Act::End(0), Act::Take, Act::Result(true), Act::Result(false)] {
+        acts.push(act);
+        explore(acts, depth - 1);
+        acts.pop();
+    }
+}
+
+#[test]
+fn each_short_history_leaves_the_nodes_that_run() {
+    explore(&mut Vec::new(), 6);
 }

@@ -194,3 +194,45 @@ fn each_way_a_file_can_stand_has_its_answer() {
     }
     assert_eq!(plan(&[], |_| panic!("nothing was touched")), []);
 }
+
+/// Every history of one file up to a depth: a restore never writes over what another wrote last, brings back what was
+/// when only tools wrote, and can be taken back.
+fn explore(start: Option<u8>, acts: &mut Vec<Act>, depth: usize) {
+    let mut disk: Disk = start.map(|content| (0, content)).into_iter().collect();
+    let touches = carry_out(&mut disk, acts);
+    let before = disk.clone();
+    let forth = plan(&touches, |path| present(&disk, path));
+    let undo = restore(&mut disk, &forth);
+    let only_tools = acts.iter().all(|(who, ..)| matches!(who, Who::Tool));
+    if only_tools {
+        assert_eq!(disk.get(&0).copied(), start, "{acts:?}");
+    }
+    if touches.is_empty() {
+        assert!(forth.is_empty() && disk == before, "{acts:?}");
+    }
+    if disk != before {
+        // what is written over are the bytes that a tool left
+        let last = touches.last().unwrap();
+        assert_eq!(before.get(&0).copied().map(hash), last.after, "{acts:?}");
+    }
+    let back = plan(&undo, |path| present(&disk, path));
+    restore(&mut disk, &back);
+    assert_eq!(disk, before, "{acts:?}");
+    if depth == 0 {
+        return;
+    }
+    for who in [Who::Tool, Who::Other] {
+        for content in [None, Some(0), Some(1)] {
+            acts.push((who, 0, content));
+            explore(start, acts, depth - 1);
+            acts.pop();
+        }
+    }
+}
+
+#[test]
+fn each_short_history_of_a_file_is_restored_by_its_rule() {
+    for start in [None, Some(0), Some(2)] {
+        explore(start, &mut Vec::new(), 5);
+    }
+}
