@@ -36,6 +36,8 @@ const WAITING_MAX: usize = 1 << 20;
 /// A command's terminal, seen from the keeper.
 pub struct Terminal {
     master: File,
+    /// The device number of the command's end.
+    device: u64,
     parser: vt100::Parser<Asked>,
     outgoing: VecDeque<u8>,
     picture: Arc<Screen>,
@@ -58,6 +60,7 @@ impl Terminal {
         fcntl(&pair.master, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let terminal = Self {
             master: File::from(pair.master),
+            device: rustix::fs::fstat(&pair.slave)?.st_rdev,
             parser: vt100::Parser::new_with_callbacks(rows(size), cols(size), SCROLLBACK, Asked::default()),
             outgoing: VecDeque::new(),
             picture: Arc::new(Screen { size, ..Screen::default() }),
@@ -137,9 +140,10 @@ impl Terminal {
 
     /// Whether a program of the group in front seems to wait for input.
     pub fn waits(&self) -> bool {
-        let Ok(group) = tcgetpgrp(&self.master) else { return false };
-        let Ok(name) = rustix::pty::ptsname(&self.master, Vec::new()) else { return false };
-        waits::waits(group.as_raw_nonzero().get(), &name.to_string_lossy())
+        let (Some(group), Ok(modes)) = (self.in_front(), tcgetattr(&self.master)) else { return false };
+        let flags = modes.local_flags;
+        let secret = flags.contains(LocalFlags::ICANON) && !flags.contains(LocalFlags::ECHO);
+        waits::waits(waits::Asked { group, device: self.device, secret })
     }
 
     /// The process group in front, for signals.

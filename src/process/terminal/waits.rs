@@ -1,72 +1,165 @@
 //! Whether a program seems to wait for input: a process of the group in front sleeps in a read of its terminal, or in
-//! a poll while it holds the terminal open. Sampled, so a word like "seems" is right.
+//! a poll that asks for the terminal's input. Sampled, so a word like "seems" is right.
 //!
-//! A full-screen program that polls (an editor, `top`) counts: it takes keys. One that sleeps, computes or reads a
-//! pipe does not.
+//! Holding the terminal open is not enough: a server that polls its sockets, or a build that polls its compilers, has
+//! the terminal as its input and does not wait for it. So the list that is polled is read from the process.
+//!
+//! A program that polls its terminal again and again with a time-out (`top`, an editor, a watcher that takes keys)
+//! counts: it takes keys. One that sleeps, computes, or reads a pipe does not. Relays (`ssh`, `docker exec -it`) wait
+//! for both sides and count too: from here nobody can tell.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
 
-/// Whether a process of this group waits on this terminal (`/dev/pts/N`).
-pub fn waits(group: i32, terminal: &str) -> bool {
+use nix::libc;
+
+/// Most descriptors of a poll that are looked at.
+const POLLED_MAX: u64 = 4096;
+/// Asked for input, in a poll and in an epoll.
+const INPUT: u32 = 1;
+/// The device of `/dev/tty`: the terminal of who opens it.
+const OWN_TERMINAL: u64 = 5 << 8;
+
+/// A terminal as its users hold it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The process group in front.
+    pub group: i32,
+    /// The device number of the terminal's own end.
+    pub device: u64,
+    /// Whether it takes whole lines and shows nothing of them: somebody asks for a password.
+    pub secret: bool,
+}
+
+/// Whether a process of the group in front waits for this terminal.
+pub fn waits(asked: Asked) -> bool {
+    // mostly it is the group's leader: one process to look at instead of all
+    if in_group(asked.group, asked.group) && process_waits(asked.group, asked) {
+        return true;
+    }
     let Ok(processes) = fs::read_dir("/proc") else { return false };
     processes
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| group_of(*pid) == Some(group))
-        .any(|pid| process_waits(pid, terminal))
+        .filter(|pid| *pid != asked.group && in_group(*pid, asked.group))
+        .any(|pid| process_waits(pid, asked))
 }
 
-/// The process group, from the fields after the name.
-fn group_of(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(2)?.parse().ok()
+fn in_group(pid: i32, group: i32) -> bool {
+    stat(&format!("/proc/{pid}/stat")).is_some_and(|(_, found)| found == group)
 }
 
-fn process_waits(pid: i32, terminal: &str) -> bool {
+/// The state and the process group, from the fields after the name.
+fn stat(path: &str) -> Option<(u8, i32)> {
+    let stat = fs::read(path).ok()?;
+    let after = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let mut fields = std::str::from_utf8(&stat[after..]).ok()?.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    Some((state, fields.nth(1)?.parse().ok()?))
+}
+
+fn process_waits(pid: i32, asked: Asked) -> bool {
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
-    tasks.flatten().any(|task| {
-        let dir = task.path();
-        match fs::read_to_string(dir.join("syscall")) {
-            Ok(call) => call_waits(&call, pid, terminal),
-            // not ours to look into: what it sleeps in has a name at least
-            Err(_) => fs::read_to_string(dir.join("wchan")).is_ok_and(|name| name.contains("n_tty_read")),
-        }
+    tasks.flatten().any(|task| match fs::read_to_string(task.path().join("syscall")) {
+        Ok(call) => call_waits(&call, pid, asked.device),
+        // another user's (sudo, su, passwd): what it sleeps in is not told to us, but the terminal tells that it asks
+        Err(_) => asked.secret && stat(&format!("/proc/{pid}/stat")).is_some_and(|(state, _)| state == b'S'),
     })
 }
 
 /// A line of `/proc/PID/syscall`: the number of the call and its arguments in hex; `running` when it is in none.
-fn call_waits(line: &str, pid: i32, terminal: &str) -> bool {
+fn call_waits(line: &str, pid: i32, device: u64) -> bool {
     let mut words = line.split_ascii_whitespace();
     let Some(number) = words.next().and_then(|word| word.parse::<i64>().ok()) else { return false };
-    let argument = words.next().and_then(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok());
-    if READS.contains(&number) {
-        let fd = argument.unwrap_or(u64::MAX);
-        return fs::read_link(format!("/proc/{pid}/fd/{fd}")).is_ok_and(|file| is_terminal(&file, terminal));
-    }
-    if POLLS.contains(&number) {
-        let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-        return files
-            .flatten()
-            .filter_map(|fd| fs::read_link(fd.path()).ok())
-            .any(|f| is_terminal(&f, terminal));
-    }
-    false
+    let mut argument = || {
+        words.next().and_then(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok()).unwrap_or(0)
+    };
+    let (first, second) = (argument(), argument());
+    let asked_for = if READS.contains(&number) {
+        vec![first]
+    } else if POLLS.contains(&number) {
+        polled(&memory(pid, first, second.min(POLLED_MAX) * 8))
+    } else if SELECTS.contains(&number) {
+        selected(&memory(pid, second, first.min(POLLED_MAX).div_ceil(64) * 8), first)
+    } else if EPOLLS.contains(&number) {
+        registered(&fs::read_to_string(format!("/proc/{pid}/fdinfo/{first}")).unwrap_or_default())
+    } else {
+        Vec::new()
+    };
+    asked_for.into_iter().any(|fd| is_terminal(pid, fd, device))
 }
 
-fn is_terminal(file: &std::path::Path, terminal: &str) -> bool {
-    file == std::path::Path::new(terminal) || file == std::path::Path::new("/dev/tty")
+/// Memory of a process; empty when it may not be read.
+fn memory(pid: i32, at: u64, count: u64) -> Vec<u8> {
+    // proof of the size: a caller asks for at most POLLED_MAX entries of 8 bytes
+    let mut bytes = vec![0; usize::try_from(count).unwrap_or(0)];
+    let read = File::open(format!("/proc/{pid}/mem")).and_then(|file| file.read_exact_at(&mut bytes, at));
+    if read.is_ok() { bytes } else { Vec::new() }
 }
 
-const READS: &[i64] = &[nix::libc::SYS_read, nix::libc::SYS_readv];
+/// The descriptors whose input a poll asks for: entries of a descriptor (4 bytes), what is asked, what came (2 each).
+fn polled(list: &[u8]) -> Vec<u64> {
+    let (entries, _) = list.as_chunks::<8>();
+    let asked = |entry: &[u8; 8]| {
+        let [a, b, c, d, e, f, ..] = *entry;
+        let wanted = u32::from(u16::from_ne_bytes([e, f])) & INPUT != 0;
+        u64::try_from(i32::from_ne_bytes([a, b, c, d])).ok().filter(|_| wanted)
+    };
+    entries.iter().filter_map(asked).collect()
+}
+
+/// The descriptors below `count` whose input a select asks for: a bit for each.
+fn selected(set: &[u8], count: u64) -> Vec<u64> {
+    let (words, _) = set.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_ne_bytes(*word));
+    let bits = (0_u64..).step_by(64).zip(words).flat_map(|(from, word)| {
+        (0..64_u64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| from + bit)
+    });
+    bits.take_while(|fd| *fd < count).collect()
+}
+
+/// The descriptors whose input an epoll asks for, from lines like `tfd:        0 events:       19 data: …`.
+fn registered(info: &str) -> Vec<u64> {
+    let asked = |line: &str| {
+        let mut words = line.strip_prefix("tfd:")?.split_ascii_whitespace();
+        let fd = words.next()?.parse().ok()?;
+        let events = u32::from_str_radix(words.nth(1)?, 16).ok()?;
+        (events & INPUT != 0).then_some(fd)
+    };
+    info.lines().filter_map(asked).collect()
+}
+
+/// Whether a descriptor of a process is this terminal. By its device, for in another mount namespace it has another
+/// path; but only what is named like a terminal is looked at, for a file of a dead server would hold us too.
+fn is_terminal(pid: i32, fd: u64, device: u64) -> bool {
+    let link = format!("/proc/{pid}/fd/{fd}");
+    let named = fs::read_link(&link).is_ok_and(|path| named_like_a_terminal(&path));
+    named && fs::metadata(&link).is_ok_and(|found| found.rdev() == device || found.rdev() == OWN_TERMINAL)
+}
+
+fn named_like_a_terminal(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name == "tty" || name == "console" || name.parse::<u32>().is_ok()
+}
+
+const READS: &[i64] = &[libc::SYS_read, libc::SYS_readv];
 
 #[cfg(target_arch = "x86_64")]
-const POLLS: &[i64] = &[
-    nix::libc::SYS_poll,
-    nix::libc::SYS_ppoll,
-    nix::libc::SYS_select,
-    nix::libc::SYS_pselect6,
-    nix::libc::SYS_epoll_wait,
-    nix::libc::SYS_epoll_pwait,
-];
+const POLLS: &[i64] = &[libc::SYS_poll, libc::SYS_ppoll];
 #[cfg(not(target_arch = "x86_64"))]
-const POLLS: &[i64] = &[nix::libc::SYS_ppoll, nix::libc::SYS_pselect6, nix::libc::SYS_epoll_pwait];
+const POLLS: &[i64] = &[libc::SYS_ppoll];
+
+#[cfg(target_arch = "x86_64")]
+const SELECTS: &[i64] = &[libc::SYS_select, libc::SYS_pselect6];
+#[cfg(not(target_arch = "x86_64"))]
+const SELECTS: &[i64] = &[libc::SYS_pselect6];
+
+#[cfg(target_arch = "x86_64")]
+const EPOLLS: &[i64] = &[libc::SYS_epoll_wait, libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2];
+#[cfg(not(target_arch = "x86_64"))]
+const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2];
+
+#[cfg(test)]
+#[path = "waits_tests.rs"]
+mod tests;
