@@ -70,7 +70,11 @@ impl Calls {
     /// Lets a call go on without being waited for: the one that is named, else the oldest that can.
     /// Whether there was one.
     pub fn detach(&mut self, call: Option<&CallId>) -> bool {
-        let can = |run: &&Run| run.task.is_some() && run.start.tool == "bash" && !run.detach.is_cancelled();
+        let can = |run: &&Run| {
+            run.task.is_some()
+                && matches!(run.start.tool.as_str(), "bash" | "jobs")
+                && !run.detach.is_cancelled()
+        };
         let run = match call {
             Some(call) => self.runs.get(call).filter(can),
             None => self.runs.values().filter(can).min_by_key(|run| run.began),
