@@ -103,6 +103,9 @@ pub trait Host {
     fn suspend(&mut self);
     /// Keeps a dump (the ring of messages) in the state directory; the file, or why not.
     fn keep_dump(&mut self, text: &str) -> Result<String, String>;
+    /// Tells of something on the desktop. The screen has not left the terminal: it must not wait, and nothing
+    /// may write there. Why not, if it cannot.
+    fn notify(&mut self, text: &str) -> Result<(), String>;
     /// Reads an image for the composer: from the clipboard, or from a file; the image, or why not.
     fn read_image(&mut self, path: Option<&str>) -> Result<crate::api::message::Image, String>;
 }

@@ -156,6 +156,18 @@ impl Host for TerminalHost {
         Ok(path.display().to_string())
     }
 
+    fn notify(&mut self, text: &str) -> Result<(), String> {
+        let mut program = self.program("notify-send");
+        program.args(["--app-name=Windlass", "--", "Windlass", text]);
+        program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = program.spawn().map_err(|error| {
+            format!("notify-send, which tells the desktop, could not be started: {error}; the bell rings in its place")
+        })?;
+        // it is waited for by nobody who matters
+        std::thread::spawn(move || drop(child.wait()));
+        Ok(())
+    }
+
     fn read_image(&mut self, path: Option<&str>) -> Result<Image, String> {
         let (bytes, name) = match path {
             Some(path) => {

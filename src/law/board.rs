@@ -158,6 +158,10 @@ impl<K: Ord + Clone, V: Clone> Picture<K, V> {
         self.revision = changes.revision;
         true
     }
+    /// One of them.
+    pub fn get(&self, call: &K) -> Option<&V> {
+        self.calls.get(call)
+    }
     /// The running calls.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.calls.iter()

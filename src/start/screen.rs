@@ -156,7 +156,8 @@ impl<'a> Wired<'a> {
         let mut host = TerminalHost::new(state, move || at.read().status.cwd.clone()).without(next.secrets);
         let waker = (&self.wake_end, self.wake.clone());
         let shown = crate::ui::run(&mut opened.front, waker, next.ui, &mut host);
-        let closed = close(opened);
+        let leave_jobs = shown.as_ref().is_ok_and(|left| left.leave_jobs);
+        let closed = close(opened, leave_jobs);
         let record = shared.read();
         let worth = next.scratch.is_none() && !record.path.is_empty();
         let session = worth.then(|| record.status.session.clone());
@@ -167,7 +168,7 @@ impl<'a> Wired<'a> {
             say(format_args!("windlass: {why}"));
         }
         closed.map_err(usage)?;
-        shown.map(|exit| (exit, session)).map_err(|error| (1, chain(&error)))
+        shown.map(|left| (left.exit, session)).map_err(|error| (1, chain(&error)))
     }
 
     fn say_how_to_resume(&self, session: Option<SessionId>) {
@@ -178,10 +179,10 @@ impl<'a> Wired<'a> {
     }
 }
 
-/// Closes a session and waits for its end; why it could not be opened, if so.
-fn close(opened: engine::Opened) -> Result<(), engine::OpenError> {
+/// Closes a session, its jobs with it or not, and waits for its end; why it could not be opened, if so.
+fn close(opened: engine::Opened, leave_jobs: bool) -> Result<(), engine::OpenError> {
     let engine::Opened { mut front, thread } = opened;
-    if front.commands.blocking_send(Command::Close { leave_jobs: false }).is_ok() {
+    if front.commands.blocking_send(Command::Close { leave_jobs }).is_ok() {
         while let Some(event) = front.events.blocking_recv() {
             if event == Event::Closed {
                 break;

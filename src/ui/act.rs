@@ -7,6 +7,7 @@ use crate::api::command::{Command, Query};
 use crate::api::message::Thinking;
 use crate::base::Millis;
 use crate::ui::action::{Action, Layer};
+use crate::ui::jobs_update::{self, leave, to_jobs};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::{Overlay, approve, catalog, line, list};
@@ -22,6 +23,9 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
     if let Some(msg) = scrolls(action) {
         return to_conversation(model, msg, now, out);
     }
+    if let Some(msg) = jobs_update::msg_of(action) {
+        return to_jobs(model, msg, now, out);
+    }
     match action {
         A::Interrupt => interrupt(model, now, out),
         A::Cancel => cancel(model, now, out),
@@ -33,7 +37,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
             }
         }
         A::Palette => model.overlays.push(Overlay::List(catalog::palette(&model.keymap))),
-        A::Help | A::KeysHere => {
+        A::Help | A::KeysHere | A::JobKeys => {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, here(model, now))))
         }
         A::NextMode => out.push(Effect::Send(Command::SetMode(model.status.mode.next()))),
@@ -47,6 +51,8 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Themes => model.overlays.push(Overlay::List(catalog::themes(&model.themes, model.theme))),
         A::Context => out.push(model.ask(Asker::Context, Query::Context)),
         A::Live => model.live.hidden = !model.live.hidden,
+        A::Jobs => jobs_update::enter(model),
+        A::Detach => jobs_update::detach(model, now, out),
         A::Conversation => model.focus = PaneId::Conversation,
         A::Leave => model.focus = PaneId::Composer,
         A::Retry | A::RetryHere => out.push(Effect::Send(Command::Retry)),
@@ -115,7 +121,12 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         return;
     }
     if model.quit_until.is_some_and(|until| now <= until) {
-        return out.push(Effect::Leave(Exit::Quit));
+        model.quit_until = None;
+        return if model.jobs.running().next().is_some() {
+            leave(model, Exit::Quit, out);
+        } else {
+            out.push(Effect::Leave(Exit::Quit));
+        };
     }
     if model.status.phase.busy() {
         out.push(Effect::Send(Command::Interrupt));
@@ -123,21 +134,12 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     model.quit_until = Some(now.plus(Millis(QUIT_MS)));
 }
 
-/// Leaves the screen; asks first when the model works or a draft stands.
-pub fn leave(model: &mut Model, exit: Exit, out: &mut Vec<Effect>) {
-    let (works, draft) = (model.status.phase.busy(), !model.composer.draft.is_empty());
-    if works || draft {
-        model.overlays.push(Overlay::List(catalog::leave(exit, works, draft)));
-    } else {
-        out.push(Effect::Leave(exit));
-    }
-}
-
 /// The keys of where the person is.
 fn here(model: &Model, now: Millis) -> Layer {
     match model.focus {
         _ if model.approval_takes_keys(now) => Layer::Approval,
         PaneId::Composer => Layer::Composer,
+        PaneId::Jobs => Layer::Jobs,
         PaneId::Conversation | PaneId::Live => Layer::Conversation,
     }
 }
@@ -236,6 +238,7 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         },
         ("compact", _) => out.push(send(Command::Compact)),
         ("context", _) => act(model, Action::Context, now, out),
+        ("jobs", _) => act(model, Action::Jobs, now, out),
         ("sessions", _) => act(model, Action::Sessions, now, out),
         ("new" | "clear", _) => act(model, Action::NewSession, now, out),
         ("rename", "") => {

@@ -11,6 +11,8 @@ pub enum Layer {
     Composer,
     /// In the conversation.
     Conversation,
+    /// In the list of jobs.
+    Jobs,
     /// In pickers.
     List,
     /// In an approval.
@@ -22,6 +24,7 @@ pub const LAYERS: &[(Layer, &str, &str)] = &[
     (Layer::Global, "global", "Everywhere"),
     (Layer::Composer, "composer", "In the composer"),
     (Layer::Conversation, "conversation", "In the conversation"),
+    (Layer::Jobs, "jobs", "In the list of jobs"),
     (Layer::List, "list", "In lists"),
     (Layer::Approval, "approval", "In an approval"),
 ];
@@ -57,6 +60,10 @@ pub enum Action {
     Context,
     /// Show or hide what runs now.
     Live,
+    /// Turn to the list of jobs.
+    Jobs,
+    /// Let a running call go on in the background; else: left.
+    Detach,
     /// Turn to the conversation.
     Conversation,
     /// Try a failed request again now.
@@ -161,6 +168,42 @@ pub enum Action {
     KeysHere,
     /// Back to the composer.
     Leave,
+    /// The next job.
+    JobNext,
+    /// The job before.
+    JobPrevious,
+    /// A page down.
+    JobPageDown,
+    /// A page up.
+    JobPageUp,
+    /// To the first job.
+    JobFirst,
+    /// To the last job.
+    JobLast,
+    /// Show the job's output.
+    JobOpen,
+    /// Type into the job's terminal.
+    JobAttach,
+    /// End the job with all its processes.
+    JobKill,
+    /// Send the job a signal.
+    JobSignal,
+    /// Let the job go on when the program ends, or not.
+    JobKeep,
+    /// Copy the job's command.
+    JobCopy,
+    /// Copy the job's last lines.
+    JobCopyLast,
+    /// Take an ended job off the list.
+    JobDismiss,
+    /// Take all ended jobs off the list.
+    JobDismissAll,
+    /// Search the jobs.
+    JobFind,
+    /// Every key.
+    JobKeys,
+    /// Back to the composer.
+    JobLeave,
     /// The next row.
     ListNext,
     /// The row before.
@@ -217,6 +260,8 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Global, Action::Themes, "themes", "Choose the theme"),
     (Layer::Global, Action::Context, "context", "What fills the model's window"),
     (Layer::Global, Action::Live, "live", "Show or hide what runs now"),
+    (Layer::Global, Action::Jobs, "jobs", "The jobs: what goes on in the background, and what ended"),
+    (Layer::Global, Action::Detach, "detach", "Let a running call go on in the background; else: left"),
     (Layer::Global, Action::Conversation, "conversation", "Turn to the conversation"),
     (Layer::Global, Action::Retry, "retry", "Try a failed request again now"),
     (Layer::Global, Action::Transcript, "transcript", "The whole conversation in the pager"),
@@ -269,6 +314,24 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Conversation, Action::RetryHere, "retry-here", "Try a failed request again"),
     (Layer::Conversation, Action::KeysHere, "keys-here", "Every key"),
     (Layer::Conversation, Action::Leave, "leave", "Back to the composer"),
+    (Layer::Jobs, Action::JobNext, "job-next", "The next job"),
+    (Layer::Jobs, Action::JobPrevious, "job-previous", "The job before"),
+    (Layer::Jobs, Action::JobPageDown, "job-page-down", "A page down"),
+    (Layer::Jobs, Action::JobPageUp, "job-page-up", "A page up"),
+    (Layer::Jobs, Action::JobFirst, "job-first", "To the first job"),
+    (Layer::Jobs, Action::JobLast, "job-last", "To the last job"),
+    (Layer::Jobs, Action::JobOpen, "job-open", "Show its whole output"),
+    (Layer::Jobs, Action::JobAttach, "job-attach", "Type into its terminal (`^]` leaves)"),
+    (Layer::Jobs, Action::JobKill, "job-kill", "End it with all its processes"),
+    (Layer::Jobs, Action::JobSignal, "job-signal", "Send it a signal"),
+    (Layer::Jobs, Action::JobKeep, "job-keep", "Keep it: it goes on when the program ends; again: no longer"),
+    (Layer::Jobs, Action::JobCopy, "job-copy", "Copy its command"),
+    (Layer::Jobs, Action::JobCopyLast, "job-copy-last", "Copy its last lines"),
+    (Layer::Jobs, Action::JobDismiss, "job-dismiss", "Take it off the list, once it has ended"),
+    (Layer::Jobs, Action::JobDismissAll, "job-dismiss-all", "Take all that have ended off the list"),
+    (Layer::Jobs, Action::JobFind, "job-find", "Search"),
+    (Layer::Jobs, Action::JobKeys, "job-keys", "Every key"),
+    (Layer::Jobs, Action::JobLeave, "job-leave", "Back to the composer"),
     (Layer::List, Action::ListNext, "list-next", "The next row"),
     (Layer::List, Action::ListPrevious, "list-previous", "The row before"),
     (Layer::List, Action::ListPageDown, "list-page-down", "A page down"),

@@ -72,6 +72,12 @@ fn facts(model: &Model) -> Vec<Fact> {
     if let Some(cost) = status.cost.filter(|cost| *cost > 0.0) {
         fact(format!("${cost:.2}"), 8);
     }
+    let running = model.jobs.running().count();
+    if running > 0 {
+        let kept = model.jobs.running().filter(|(_, row)| row.kept).count();
+        let kept = if kept > 0 { format!(" ({kept} kept)") } else { String::new() };
+        fact(format!("{running} job{}{kept}", if running == 1 { "" } else { "s" }), 4);
+    }
     if status.trusted == Some(false) {
         fact("untrusted".to_owned(), 3);
     }
@@ -168,9 +174,15 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
             (Action::Copy, "copy"),
             (Action::KeysHere, "keys"),
         ]
+    } else if model.focus == PaneId::Jobs {
+        job_hints(model)
     } else if model.status.phase.busy() {
         let last = if idle { (Action::Help, "keys") } else { (Action::Newline, "new line") };
-        vec![(Action::Send, "steer"), (Action::Queue, "queue"), last]
+        let mut out = vec![(Action::Send, "steer"), (Action::Queue, "queue"), last];
+        if model.live.running() > 0 {
+            out.insert(0, (Action::Detach, "background"));
+        }
+        out
     } else if idle {
         vec![
             (Action::Send, "send"),
@@ -184,8 +196,26 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
     }
 }
 
+/// The keys that matter for the selected job.
+fn job_hints(model: &Model) -> Vec<(Action, &'static str)> {
+    let back = (Action::JobLeave, "back");
+    let Some(row) = model.jobs.selected().and_then(|job| model.jobs.get(job)) else { return vec![back] };
+    let mut out = vec![(Action::JobOpen, "view")];
+    if row.runs() {
+        if row.node.terminal {
+            out.push((Action::JobAttach, "attach"));
+        }
+        let keep = if row.kept { "keep no longer" } else { "keep" };
+        out.extend([(Action::JobKill, "kill"), (Action::JobSignal, "signal"), (Action::JobKeep, keep)]);
+    } else {
+        out.extend([(Action::JobDismiss, "dismiss"), (Action::JobDismissAll, "all ended")]);
+    }
+    out.extend([(Action::JobCopy, "copy"), (Action::JobFind, "search"), back, (Action::JobKeys, "keys")]);
+    out
+}
+
 /// What follows the first of two keys, in a word; those that matter most first in the keymap.
-const FOLLOWS: [(Action, &str); 11] = [
+const FOLLOWS: [(Action, &str); 12] = [
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
     (Action::Sessions, "sessions"),
@@ -193,6 +223,7 @@ const FOLLOWS: [(Action, &str); 11] = [
     (Action::Themes, "theme"),
     (Action::Context, "context"),
     (Action::Live, "live"),
+    (Action::Jobs, "jobs"),
     (Action::Conversation, "read"),
     (Action::Undo, "undo"),
     (Action::Redo, "redo"),
@@ -226,7 +257,11 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         return;
     }
     if let Some(first) = model.chord {
-        let layer = if model.focus == PaneId::Composer { Layer::Composer } else { Layer::Conversation };
+        let layer = match model.focus {
+            PaneId::Composer => Layer::Composer,
+            PaneId::Jobs => Layer::Jobs,
+            PaneId::Conversation | PaneId::Live => Layer::Conversation,
+        };
         let follows = model.keymap.after(&[layer, Layer::Global], first);
         for (key, action) in follows {
             let Some((_, says)) = FOLLOWS.iter().find(|(of, _)| *of == action) else { continue };
@@ -262,7 +297,7 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         if asking { ("?", theme.warning) } else { (spinner(now, model.reduced_motion), theme.accent) };
     // an overlay has keys of its own
     let mut keys = vec![(Action::Interrupt, "interrupt")];
-    keys.retain(|_| model.overlays.is_empty());
+    keys.retain(|_| model.overlays.is_empty() && model.focus != PaneId::Jobs);
     if !keys.is_empty() && matches!(model.status.phase, Phase::Retrying { .. }) {
         keys.push((Action::Retry, "try now"));
     }

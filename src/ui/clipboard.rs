@@ -29,9 +29,17 @@ pub fn osc52(text: &str, between: Between) -> Vec<u8> {
     let data = base64::engine::general_purpose::STANDARD.encode(text);
     let plain = format!("\x1b]52;c;{data}\x07");
     match between {
-        Between::Nothing => plain.into_bytes(),
+        Between::Nothing | Between::Screen => through(&plain, between),
         // both: tmux takes the plain form with `set-clipboard`, the other with `allow-passthrough`
-        Between::Tmux => format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\").into_bytes(),
+        Between::Tmux => [plain.clone().into_bytes(), through(&plain, between)].concat(),
+    }
+}
+
+/// The bytes that carry a sequence to the terminal.
+pub fn through(plain: &str, between: Between) -> Vec<u8> {
+    match between {
+        Between::Nothing => plain.as_bytes().to_vec(),
+        Between::Tmux => format!("\x1bPtmux;\x1b{plain}\x1b\\").into_bytes(),
         // screen takes at most 768 bytes in one string
         Between::Screen => {
             let mut out = Vec::new();

@@ -1,7 +1,7 @@
 //! Where everything stands. Pure; correct from 1×1 up.
 //!
-//! Wide (from 110 columns): conversation left, what runs right. Medium (from 70): frames, and what
-//! runs is one line. Narrow: no frames. The composer comes first when there is little room.
+//! Wide (from 110 columns): conversation left, what runs right, the jobs below it. Medium (from 70):
+//! frames, what runs is one line, and the jobs open over the conversation. Narrow: the same without frames. The composer comes first when there is little room.
 
 use ratatui::layout::Rect;
 
@@ -23,6 +23,10 @@ pub struct Layout {
     pub live: Option<Rect>,
     /// The frame around it.
     pub live_frame: Option<Rect>,
+    /// The jobs: the pane's content, in the right column or over the conversation.
+    pub jobs: Option<Rect>,
+    /// The frame around it in the right column; its first row is the last of the one above.
+    pub jobs_frame: Option<Rect>,
     /// Lines over the composer: what runs, and what waits.
     pub strips: Option<Rect>,
     /// The line between conversation and composer where there are no frames.
@@ -44,8 +48,9 @@ fn shrink(rect: Rect) -> Rect {
     }
 }
 
-/// Places everything; `rows`: what the draft wants, `strips`: lines over the composer, `live`: whether what runs has a pane.
-pub fn layout(area: Rect, rows: u16, strips: u16, live: bool) -> Layout {
+/// Places everything; `rows`: what the draft wants, `strips`: lines over the composer, `column`: whether there may be
+/// a right column, `jobs`: whether the jobs are looked at, where they have no column over the conversation.
+pub fn layout(area: Rect, rows: u16, strips: u16, column: bool, jobs: bool) -> Layout {
     let mut out = Layout {
         title: Rect { height: 0, ..area },
         status: Rect { height: 0, y: area.bottom(), ..area },
@@ -61,16 +66,23 @@ pub fn layout(area: Rect, rows: u16, strips: u16, live: bool) -> Layout {
         rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
     }
     let framed = area.width >= MEDIUM && rest.height >= 8;
-    if framed && area.width >= WIDE && live {
+    if framed && area.width >= WIDE && column {
         let width = (rest.width * 3 / 10).clamp(32, 60);
         let frame = Rect { x: rest.right() - width, width, ..rest };
-        (out.live_frame, out.live) = (Some(frame), Some(inside(frame)));
+        // what runs now comes and goes: the line between does not move with it
+        let upper = Rect { height: (frame.height * 2 / 5).max(3), ..frame };
+        let lower = Rect { y: upper.bottom() - 1, height: frame.height + 1 - upper.height, ..frame };
+        (out.live_frame, out.live) = (Some(upper), Some(inside(upper)));
+        (out.jobs_frame, out.jobs) = (Some(lower), Some(inside(lower)));
         rest.width -= width;
     }
     if framed {
         one_frame(&mut out, rest, rows, strips)
     } else {
         no_frame(&mut out, rest, rows, strips)
+    }
+    if jobs && out.jobs.is_none() {
+        out.jobs = Some(out.conversation);
     }
     out
 }
@@ -126,12 +138,14 @@ mod tests {
                 for rows in [1, 5, 40] {
                     for strips in [0, 2] {
                         let area = Rect::new(0, 0, width, height);
-                        let l = layout(area, rows, strips, true);
+                        let l = layout(area, rows, strips, true, true);
                         let all = [
                             Some(l.title),
                             Some(l.conversation),
                             l.live,
                             l.live_frame,
+                            l.jobs,
+                            l.jobs_frame,
                             l.strips,
                             l.rule,
                             Some(l.composer),

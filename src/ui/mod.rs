@@ -18,6 +18,8 @@ pub mod clipboard;
 pub mod depth;
 /// Bytes of the terminal become events.
 pub mod input;
+/// What ended while nobody looked.
+mod ends;
 /// JSON with comments, with lines.
 pub mod jsonc;
 /// Which key does what.
@@ -32,6 +34,8 @@ pub mod msg;
 pub mod overlay;
 /// What keys do to overlays.
 mod overlay_update;
+/// What the jobs pane wants, done.
+mod jobs_update;
 /// When to draw.
 pub mod pace;
 /// The panes and their closed list.
@@ -60,7 +64,7 @@ pub mod widget;
 pub mod writer;
 
 pub use model::{ENVIRONMENT, Model, UiOptions};
-pub use msg::{Effect, Exit, Msg};
+pub use msg::{Effect, Exit, Left, Msg};
 pub use run::run;
 pub use terminal::UiError;
 pub use wake::{WakeEnd, wake_pair};

@@ -9,13 +9,14 @@ use crate::api::command::{Command, Query};
 use crate::api::job::Notify;
 use crate::base::Millis;
 use crate::link::Wake;
+use crate::ui::ends::Ends;
 use crate::ui::input::Key;
 use crate::ui::jsonc::Problem;
 use crate::ui::keymap::Keymap;
 use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, approve};
 use crate::ui::pace::Motion;
-use crate::ui::pane::{PaneId, composer, conversation, live};
+use crate::ui::pane::{PaneId, composer, conversation, jobs, live};
 use crate::ui::ring::Ring;
 use crate::ui::theme::{self, Theme};
 
@@ -97,6 +98,10 @@ pub struct Model {
     pub composer: composer::State,
     /// What runs.
     pub live: live::State,
+    /// The jobs.
+    pub jobs: jobs::State,
+    /// What ended while nobody looked.
+    pub ends: Ends,
     /// What sits over the panes, the last on top.
     pub overlays: Vec<Overlay>,
     /// The title's facts.
@@ -125,6 +130,8 @@ pub struct Model {
     pub home: String,
     /// Where the conversation was drawn, for clicks.
     pub conversation_area: ratatui::layout::Rect,
+    /// Where the jobs were drawn, for clicks.
+    pub jobs_area: ratatui::layout::Rect,
     /// The last messages.
     pub ring: Ring,
     asked: BTreeMap<u64, Asker>,
@@ -163,6 +170,8 @@ impl Model {
             conversation: conversation::State::new(wake),
             composer,
             live: live::State::default(),
+            jobs: jobs::State::default(),
+            ends: Ends::default(),
             overlays: Vec::new(),
             status: record.status.clone(),
             approvals: record.approvals.clone(),
@@ -177,6 +186,7 @@ impl Model {
             reduced_motion: options.reduced_motion,
             home: options.environment.get("HOME").cloned().unwrap_or_default(),
             conversation_area: ratatui::layout::Rect::default(),
+            jobs_area: ratatui::layout::Rect::default(),
             ring: Ring::default(),
             asked: BTreeMap::new(),
             next_number: 0,
@@ -196,6 +206,8 @@ impl Model {
         self.revision = Some(record.revision);
         self.conversation.sync(record);
         self.live.sync(record);
+        self.jobs.sync(record);
+        self.ends.sync(record);
         self.status = record.status.clone();
         self.conversation.waits = self.status.phase == Phase::Opening;
         self.approvals = record.approvals.clone();
@@ -259,6 +271,8 @@ impl Model {
         let moves = self.status.phase.busy() || self.live.running() > 0 || self.conversation.animates();
         // while a person is asked, only the times go on
         match (moves, self.reduced_motion || !self.approvals.is_empty()) {
+            // the times of jobs, where they are seen
+            (false, _) if self.jobs.drawn && self.jobs.running().next().is_some() => Motion::Clock,
             (false, _) => Motion::Still,
             (true, true) => Motion::Clock,
             (true, false) => Motion::Spin,

@@ -5,7 +5,7 @@ use crate::api::event::Event;
 use crate::api::message::Image;
 use crate::base::SessionId;
 use crate::ui::input::Input;
-use crate::ui::pane::{composer, conversation};
+use crate::ui::pane::{composer, conversation, jobs};
 
 /// What can happen.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub enum Msg {
     Composer(composer::Msg),
     /// To the conversation.
     Conversation(conversation::Msg),
+    /// To the list of jobs.
+    Jobs(jobs::Msg),
     /// A command could not be given to the session.
     NotSent(Box<Command>),
     /// The person is told something.
@@ -53,8 +55,10 @@ pub enum Effect {
     Dump,
     /// Draw the whole screen anew.
     Redraw,
-    /// Leave the screen.
+    /// Leave the screen; jobs that are not kept end.
     Leave(Exit),
+    /// Leave the screen; every job goes on.
+    LeaveJobs(Exit),
 }
 
 /// Why the screen was left.
@@ -70,6 +74,15 @@ pub enum Exit {
     New,
     /// The program was ended from outside by this signal (15, 2), or lost its terminal (1).
     Ended(i32),
+}
+
+/// How the screen was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Why.
+    pub exit: Exit,
+    /// Whether every job goes on; else only those that are kept.
+    pub leave_jobs: bool,
 }
 
 /// An image that was read, or the path that was none and why.

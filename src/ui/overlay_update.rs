@@ -1,7 +1,7 @@
 //! What keys do to the overlay on top.
 
 use crate::api::access::Decision;
-use crate::api::command::{Command, Query, Secret};
+use crate::api::command::{Command, JobAsk, Query, Secret};
 use crate::base::{Millis, SessionId};
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
@@ -11,7 +11,8 @@ use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::list::{Kind, Pick};
 use crate::ui::overlay::{Overlay, line};
-use crate::ui::pane::{composer, conversation};
+use crate::ui::jobs_update::{self, to_jobs};
+use crate::ui::pane::{composer, conversation, jobs};
 use crate::ui::update::{to_composer, to_conversation};
 
 /// A key for the overlay on top.
@@ -113,7 +114,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Write(text) => to_composer(model, composer::Msg::Recall(text), now, out),
         Pick::Model(id) => out.push(Effect::Send(Command::SetModel(id))),
         Pick::Session(id) if id == model.status.session => model.say("this session is open already", now),
-        Pick::Session(id) => act::leave(model, Exit::Switch(id), out),
+        Pick::Session(id) => jobs_update::leave(model, Exit::Switch(id), out),
         Pick::Theme(at) => {
             (model.theme, model.theme_follows) = (at, false);
             let name = model.look().name.clone();
@@ -125,9 +126,14 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         }
         Pick::Mode(mode) => out.push(Effect::Send(Command::SetMode(mode))),
         Pick::Thinking(level) => act::think(model, level, now, out),
-        Pick::Rehearsal => act::leave(model, Exit::Rehearsal, out),
+        Pick::Rehearsal => jobs_update::leave(model, Exit::Rehearsal, out),
         Pick::Trust(yes) => out.push(Effect::Send(Command::Trust(yes))),
         Pick::Leave(exit) => out.push(Effect::Leave(exit)),
+        Pick::LeaveJobs(exit) => out.push(Effect::LeaveJobs(exit)),
+        Pick::KillAndLeave(exit) => jobs_update::kill_and_leave(model, exit, out),
+        Pick::Signal(job, number) => {
+            out.push(Effect::Send(Command::Job { job, ask: JobAsk::Signal(number) }));
+        }
         Pick::Close => {}
     }
 }
@@ -137,12 +143,9 @@ fn on_line(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     match (key.code, key.typed()) {
         (Code::Enter, _) => return line_done(model, now, out),
         (Code::Escape, _) => {
-            let find = line.kind == line::Kind::Find;
-            model.overlays.pop();
-            if find {
-                to_conversation(model, conversation::Msg::Search(String::new()), now, out);
-            }
-            return;
+            line.text.clear();
+            searched(model, now, out);
+            return drop(model.overlays.pop());
         }
         (Code::Char('c'), _) if key.mods.ctrl => drop(model.overlays.pop()),
         (Code::Char('u'), _) if key.mods.ctrl => line.text.clear(),
@@ -156,10 +159,13 @@ fn on_line(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
 /// The text of a search changed.
 pub fn searched(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     if let Some(Overlay::Line(line)) = model.overlays.last()
-        && line.kind == line::Kind::Find
+        && let text = line.text.clone()
     {
-        let text = line.text.clone();
-        to_conversation(model, conversation::Msg::Search(text), now, out);
+        match line.kind {
+            line::Kind::Find => to_conversation(model, conversation::Msg::Search(text), now, out),
+            line::Kind::FindJob => to_jobs(model, jobs::Msg::Search(text), now, out),
+            line::Kind::Rename(_) | line::Kind::Reason(_) | line::Kind::Key(_) => {}
+        }
     }
 }
 
@@ -178,7 +184,7 @@ fn line_done(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     let Some(Overlay::Line(line)) = model.overlays.pop() else { return };
     let text = line.text.trim().to_owned();
     match line.kind {
-        line::Kind::Find => {}
+        line::Kind::Find | line::Kind::FindJob => {}
         line::Kind::Rename(_) if text.is_empty() => {}
         line::Kind::Rename(id) => rename(model, id, text, out),
         line::Kind::Reason(call) => {

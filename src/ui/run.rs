@@ -11,13 +11,15 @@ use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::api::command::{Command, Query};
+use crate::api::job::Notify;
 use crate::base::Millis;
 use crate::link::{Front, Host, Leave, Next};
 use crate::ui::clipboard::{Between, between, osc52, word};
 use crate::ui::depth::{Depth, depth};
 use crate::ui::input::{Input, Reader};
 use crate::ui::model::{Asker, Model, UiOptions};
-use crate::ui::msg::{Effect, Exit, Msg};
+use crate::ui::ends;
+use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::pace::{Motion, Pacer};
 use crate::ui::pane::composer;
 use crate::ui::signals::{Signal, Signals};
@@ -36,7 +38,7 @@ pub fn run(
     wake: (&WakeEnd, crate::link::Wake),
     options: UiOptions,
     host: &mut dyn Host,
-) -> Result<Exit, UiError> {
+) -> Result<Left, UiError> {
     let mut screen = Screen::start(front, wake, &options, host)?;
     screen.draw();
     screen.begin(&options);
@@ -44,7 +46,7 @@ pub fn run(
         if let Some(exit) = screen.turn() {
             // What is typed outlives the screen. A session that is gone has kept what it knew.
             let _ = screen.front.send(Command::Draft(screen.model.composer.draft.whole().0));
-            return Ok(exit);
+            return Ok(Left { exit, leave_jobs: screen.leave_jobs });
         }
     }
 }
@@ -78,12 +80,16 @@ struct Screen<'a> {
     buffer: Buffer,
     clock: Clock,
     between: Between,
+    /// What tells of an end while the window is not looked at.
+    notify: Notify,
     /// When the terminal last sent a byte.
     read_at: Millis,
     /// An approval was drawn and waits for its flush.
     owes_flush: bool,
     events_closed: bool,
     leaving: Option<Exit>,
+    /// Every job goes on when the screen is left.
+    leave_jobs: bool,
 }
 
 impl<'a> Screen<'a> {
@@ -135,9 +141,11 @@ impl<'a> Screen<'a> {
             read_at: clock.now(),
             clock,
             between: between(&env),
+            notify: options.notify,
             owes_flush: false,
             events_closed: false,
             leaving: None,
+            leave_jobs: false,
         })
     }
 
@@ -336,6 +344,7 @@ impl<'a> Screen<'a> {
 
     fn draw(&mut self) {
         self.model.sync(&self.front.shared.read());
+        self.notify();
         let now = self.clock.now();
         let (columns, rows) = self.model.size;
         let area = Rect::new(0, 0, columns.max(1), rows.max(1));
@@ -354,6 +363,22 @@ impl<'a> Screen<'a> {
         let motion = self.model.motion();
         let counting = matches!(self.model.status.phase, crate::api::board::Phase::Retrying { .. });
         self.pacer.drawn(now.0, if counting { motion.max(Motion::Clock) } else { motion });
+    }
+
+    /// Tells of what ended while nobody looked.
+    fn notify(&mut self) {
+        let Some(text) = self.model.ends.take() else { return };
+        let bytes = ends::bytes(self.notify, &text, self.between);
+        if !bytes.is_empty() {
+            self.terminal.write(&bytes);
+        }
+        if self.notify == Notify::Desktop
+            && let Err(why) = self.host.notify(&text)
+        {
+            // said once: what rings in its place is heard
+            self.notify = Notify::Bell;
+            self.tell(Msg::Say(why));
+        }
     }
 
     fn reenter(&mut self) {
@@ -430,7 +455,8 @@ impl<'a> Screen<'a> {
                     self.tell(Msg::Say(said));
                 }
                 Effect::Redraw => self.writer.forget(),
-                Effect::Leave(exit) => self.leaving = Some(exit),
+                Effect::Leave(exit) => (self.leaving, self.leave_jobs) = (Some(exit), false),
+                Effect::LeaveJobs(exit) => (self.leaving, self.leave_jobs) = (Some(exit), true),
             }
         }
     }

@@ -5,13 +5,14 @@ use crate::api::event::{Event, Reply};
 use crate::base::Millis;
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
+use crate::ui::jobs_update::{self, to_jobs};
 use crate::ui::input::{self, Input, Key, Mouse, MouseDid};
 use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Msg};
 use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::overlay_update;
-use crate::ui::pane::{PaneId, composer, conversation};
+use crate::ui::pane::{PaneId, composer, conversation, jobs};
 
 /// Changes the model by a message.
 pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
@@ -31,6 +32,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         }
         Msg::Composer(msg) => to_composer(model, msg, now, &mut out),
         Msg::Conversation(msg) => to_conversation(model, msg, now, &mut out),
+        Msg::Jobs(msg) => to_jobs(model, msg, now, &mut out),
         Msg::NotSent(command) => not_sent(model, *command, now),
         Msg::Say(text) => model.say(text, now),
         Msg::AskTrust => act::slash(model, "trust", "", now, &mut out),
@@ -63,7 +65,8 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
         },
         Input::Mouse(mouse) => on_mouse(model, mouse, now, out),
         Input::Reply(input::Reply::Color(11, colour)) => model.ground(&colour),
-        Input::Focus(_) | Input::Reply(_) => {}
+        Input::Focus(has) => model.ends.away = !has,
+        Input::Reply(_) => {}
     }
 }
 
@@ -72,6 +75,11 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
         MouseDid::WheelUp => -3,
         MouseDid::WheelDown => 3,
         MouseDid::Press => {
+            if over_jobs(model, mouse) {
+                jobs_update::enter(model);
+                let row = mouse.row - model.jobs_area.y;
+                return to_jobs(model, jobs::Msg::Click(row), now, out);
+            }
             let area = model.conversation_area;
             // a click chooses in the conversation only; it never answers anything
             if model.overlays.is_empty()
@@ -85,12 +93,22 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
         }
         MouseDid::Release | MouseDid::Drag | MouseDid::Other => return,
     };
+    if over_jobs(model, mouse) {
+        return to_jobs(model, jobs::Msg::Scroll(by), now, out);
+    }
     match model.overlays.last_mut() {
         Some(Overlay::List(list)) => list.step(by.signum()),
         Some(Overlay::Page(page)) => page.scroll(by),
         Some(Overlay::Line(_)) => {}
         None => to_conversation(model, conversation::Msg::Lines(by), now, out),
     }
+}
+
+/// Whether the mouse is over the jobs, and they are not covered.
+fn over_jobs(model: &Model, mouse: Mouse) -> bool {
+    model.overlays.is_empty()
+        && model.approvals.is_empty()
+        && model.jobs_area.contains((mouse.column, mouse.row).into())
 }
 
 fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
@@ -102,6 +120,7 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     let layers: &[Layer] = match (answering, model.focus) {
         (true, _) => &[Layer::Approval, Layer::Global],
         (false, PaneId::Conversation | PaneId::Live) => &[Layer::Conversation, Layer::Global],
+        (false, PaneId::Jobs) => &[Layer::Jobs, Layer::Global],
         (false, PaneId::Composer) => &[Layer::Composer, Layer::Global],
     };
     match model.keymap.meaning(layers, model.chord.take(), key) {
@@ -109,6 +128,10 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         Meaning::First => model.chord = Some(key),
         Meaning::Nothing => {
             let Some(c) = key.typed() else { return };
+            if !answering && model.focus == PaneId::Jobs {
+                // what is typed on there must not end what it does not mean
+                return model.say(jobs_update::not_a_key(model, c), now);
+            }
             if answering || model.focus != PaneId::Composer {
                 // keys that mean nothing there are the beginning of a draft
                 model.focus = PaneId::Composer;
@@ -191,7 +214,7 @@ fn on_event(model: &mut Model, event: Event, now: Millis, out: &mut Vec<Effect>)
             }
         }
         Event::Rewound(done) => model.say(rewound(&done), now),
-        Event::Forked(session) => out.push(Effect::Leave(crate::ui::msg::Exit::Switch(session))),
+        Event::Forked(session) => jobs_update::leave(model, crate::ui::msg::Exit::Switch(session), out),
         Event::Closed => out.push(Effect::Leave(crate::ui::msg::Exit::Quit)),
     }
 }

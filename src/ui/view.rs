@@ -11,7 +11,7 @@ use crate::ui::chrome;
 use crate::ui::layout::{Layout, layout};
 use crate::ui::model::Model;
 use crate::ui::overlay::{Overlay, approve, line, list, page};
-use crate::ui::pane::{PaneId, composer, conversation, live};
+use crate::ui::pane::{PaneId, composer, conversation, jobs, live};
 use crate::ui::theme::Theme;
 
 /// Draws everything into `buf`; where the cursor is (none: hidden).
@@ -21,10 +21,11 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     buf.set_style(area, theme.text);
     let most = (area.height / 3).max(1);
     // how wide the composer is does not depend on how high it is
-    let inner_width = layout(area, 1, 0, !model.live.hidden).composer.width;
+    let inner_width = layout(area, 1, 0, !model.live.hidden, false).composer.width;
     let rows = composer::rows(&mut model.composer, inner_width, most);
-    let strips = (words(model).len() + usize::from(strip(model, area, now).is_some())) as u16;
-    let places = layout(area, rows, strips, !model.live.hidden);
+    let first = strip(model, area, now).is_some() || !job_counts(model, area).is_empty();
+    let strips = (words(model).len() + usize::from(first)) as u16;
+    let places = layout(area, rows, strips, !model.live.hidden, model.focus == PaneId::Jobs);
     chrome::title(model, places.title, buf, &theme);
     // what is covered takes no key, in this frame too
     if !model.overlays.is_empty() {
@@ -33,7 +34,10 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let answering = model.approval_takes_keys(now);
     frames(model, &places, buf, &theme, answering);
     model.conversation_area = beside_approval(model, &places, area, &theme);
-    conversation::view(&mut model.conversation, model.conversation_area, buf, &theme, now);
+    draw_jobs(model, &places, buf, &theme, now);
+    if places.jobs != Some(places.conversation) {
+        conversation::view(&mut model.conversation, model.conversation_area, buf, &theme, now);
+    }
     if let Some(rect) = places.live {
         live::view(&model.live, rect, buf, &theme, now, model.reduced_motion);
     }
@@ -60,6 +64,9 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
                 let extra = match (&state.kind, model.conversation.hits()) {
                     (line::Kind::Find, Some((0, _))) if !state.text.is_empty() => "no hit".to_owned(),
                     (line::Kind::Find, Some((all, at))) => format!("{at} of {all} · Enter, then n and N"),
+                    (line::Kind::FindJob, _) if !state.text.is_empty() => {
+                        format!("{} of {}", model.jobs.listed().len(), model.jobs.iter().count())
+                    }
                     _ => String::new(),
                 };
                 line::view(state, area, buf, &theme, &extra)
@@ -69,18 +76,44 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     cursor
 }
 
+/// The jobs, in their column or over the conversation.
+fn draw_jobs(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    let over = places.jobs == Some(places.conversation);
+    // what an approval leaves, as for the conversation
+    let rect = if over { Some(model.conversation_area) } else { places.jobs };
+    model.jobs_area = rect.unwrap_or_default();
+    let detach = model.keymap.hint(Action::Detach);
+    let shown = jobs::Shown { now, focus: model.focus == PaneId::Jobs, detach: &detach };
+    jobs::view(&mut model.jobs, model.jobs_area, buf, theme, shown);
+    if over {
+        model.conversation_area = Rect::default();
+    }
+}
+
+/// The title of the jobs: how many run, and what is looked for.
+fn jobs_title(model: &Model) -> String {
+    let search = match model.jobs.search() {
+        "" => String::new(),
+        search => format!("/{} ", crate::ui::widget::text::tame(search)),
+    };
+    format!(" Jobs ({}) {search}", model.jobs.running().count())
+}
+
 /// One frame around conversation and composer, the part that has the focus brighter.
 fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answering: bool) {
     let has = |pane| model.focus == pane && !answering;
     let style = |focus| if focus { theme.border_focus } else { theme.border };
-    let boxed = |rect: Option<Rect>, title: &'static str, style, buf: &mut Buffer| {
+    let boxed = |rect: Option<Rect>, title: &str, style, buf: &mut Buffer| {
         if let Some(rect) = rect {
-            Block::bordered().border_style(style).title(title).title_style(theme.dim).render(rect, buf);
+            Block::bordered().border_style(style).title(title.to_owned()).title_style(theme.dim).render(rect, buf);
         }
     };
-    let (writes, reads) = (has(PaneId::Composer), has(PaneId::Conversation));
+    let over = places.jobs == Some(places.conversation);
+    let (writes, reads) = (has(PaneId::Composer), has(PaneId::Conversation) || over && has(PaneId::Jobs));
+    let jobs = jobs_title(model);
     let above = |buf: &mut Buffer| {
-        boxed(places.conversation_frame, " Conversation ", style(reads), buf);
+        let title = if over { &jobs } else { " Conversation " };
+        boxed(places.conversation_frame, title, style(reads), buf);
     };
     if !reads {
         above(buf);
@@ -94,6 +127,12 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
         buf.set_stringn(below.x, below.y, line, usize::from(below.width), style(writes || reads));
     }
     boxed(places.live_frame, " Live ", theme.border, buf);
+    if let Some(rect) = places.jobs_frame {
+        boxed(Some(rect), &jobs, style(has(PaneId::Jobs)), buf);
+        for (x, corner) in [(rect.x, "├"), (rect.right() - 1, "┤")] {
+            buf.set_stringn(x, rect.y, corner, 1, style(has(PaneId::Jobs)));
+        }
+    }
     if let Some(rule) = places.rule {
         let line = "─".repeat(usize::from(rule.width));
         buf.set_stringn(rule.x, rule.y, line, usize::from(rule.width), style(writes));
@@ -140,10 +179,32 @@ fn strip(model: &Model, area: Rect, now: Millis) -> Option<live::Line> {
     }
 }
 
+/// The counts of the jobs, where there is no room for their pane.
+fn job_counts(model: &Model, area: Rect) -> String {
+    let has_pane = area.width >= crate::ui::layout::WIDE && !model.live.hidden;
+    if has_pane || model.focus == PaneId::Jobs {
+        String::new()
+    } else {
+        jobs::counts(&model.jobs, &model.keymap.hint(Action::Jobs))
+    }
+}
+
 fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
     let Some(mut rect) = places.strips else { return };
-    if let Some(line) = strip(model, buf.area, now) {
-        line.draw(Rect { height: 1, ..rect }, buf, theme, live::spinner(now, model.reduced_motion));
+    let (line, counts) = (strip(model, buf.area, now), job_counts(model, buf.area));
+    if line.is_some() || !counts.is_empty() {
+        let mut place = Rect { height: 1, ..rect };
+        // beside what runs now the counts stand at the right, where there is room for both
+        let (wide, long) = (usize::from(rect.width), crate::ui::widget::text::width(&counts));
+        if line.is_none() {
+            buf.set_stringn(place.x, place.y, crate::ui::widget::text::ellipsis(&counts, wide), wide, theme.dim);
+        } else if long > 0 && long + 24 <= wide {
+            buf.set_stringn(place.right() - long as u16, place.y, &counts, long, theme.dim);
+            place.width -= long as u16 + 2;
+        }
+        if let Some(line) = line {
+            line.draw(place, buf, theme, live::spinner(now, model.reduced_motion));
+        }
         rect = Rect { y: rect.y + 1, height: rect.height - 1, ..rect };
     }
     let wide = usize::from(rect.width);

@@ -5,7 +5,7 @@ use super::page::{self, Line};
 use crate::api::access::Mode;
 use crate::api::event::{ContextPart, ModelInfo, ServerInfo, SessionInfo};
 use crate::api::message::Thinking;
-use crate::base::Millis;
+use crate::base::{JobId, Millis};
 use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
 use crate::ui::keymap::Keymap;
 use crate::ui::msg::Exit;
@@ -13,7 +13,7 @@ use crate::ui::pane::composer::slash;
 use crate::ui::theme::Theme;
 
 /// Actions that a `/` command does too, with its name.
-const ALSO: [(Action, &str); 8] = [
+const ALSO: [(Action, &str); 9] = [
     (Action::Help, "help"),
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
@@ -22,6 +22,7 @@ const ALSO: [(Action, &str); 8] = [
     (Action::NewSession, "new"),
     (Action::Themes, "theme"),
     (Action::Retry, "retry"),
+    (Action::Jobs, "jobs"),
 ];
 
 /// Every command by name: what does something, then the modes, then what only moves.
@@ -218,6 +219,47 @@ pub fn leave(exit: Exit, works: bool, draft: bool) -> State {
     };
     let rows = vec![Row::new("Stay", "", Pick::Close), Row::new("Leave", lost, Pick::Leave(exit))];
     let mut state = State::new(Kind::Quit, title, rows);
+    state.hint = "↑ ↓ choose · Enter takes it".to_owned();
+    state
+}
+
+/// A job that runs while the screen is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningJob {
+    /// Which.
+    pub job: JobId,
+    /// Its command line.
+    pub command: String,
+    /// Whether it goes on anyway.
+    pub kept: bool,
+}
+
+/// Most jobs that are named, each on a line.
+const NAMED_MAX: usize = 6;
+
+/// Whether to leave while jobs run: kill all, leave them running, or stay.
+pub fn leave_jobs(exit: Exit, jobs: &[RunningJob], works: bool) -> State {
+    let many = if jobs.len() == 1 { "a job runs".to_owned() } else { format!("{} jobs run", jobs.len()) };
+    let kept = jobs.iter().filter(|job| job.kept).count();
+    let name = |job: &RunningJob| {
+        let line = job.command.trim().lines().next().unwrap_or_default();
+        format!("{} {line}{}", job.job, if job.kept { " (kept)" } else { "" })
+    };
+    let mut rows = vec![Row::new("Stay", "", Pick::Close)];
+    rows.push(Row::new("Kill all and leave", "each with all its processes", Pick::KillAndLeave(exit.clone())));
+    let on = "they go on and are found again at the next open";
+    rows.push(Row::new("Leave them running", on, Pick::LeaveJobs(exit.clone())));
+    if kept > 0 && kept < jobs.len() {
+        rows.push(Row::new("Leave those that are kept", "the others end", Pick::Leave(exit)));
+    }
+    let mut state = State::new(Kind::Quit, &format!("Leave while {many}?"), rows);
+    state.intro = jobs.iter().take(NAMED_MAX).map(name).collect();
+    if jobs.len() > NAMED_MAX {
+        state.intro.push(format!("and {} more", jobs.len() - NAMED_MAX));
+    }
+    if works {
+        state.intro.push("The model works: its turn is ended in any case.".to_owned());
+    }
     state.hint = "↑ ↓ choose · Enter takes it".to_owned();
     state
 }

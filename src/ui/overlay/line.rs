@@ -18,6 +18,8 @@ pub enum Kind {
     Reason(CallId),
     /// A search of the conversation.
     Find,
+    /// A search of the jobs.
+    FindJob,
     /// A key for a provider; shown as dots, recorded as a placeholder.
     Key(String),
 }
@@ -58,13 +60,13 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, extra: &
         return None;
     }
     let (title, words) = match &state.kind {
-        Kind::Find => ("", ""),
+        Kind::Find | Kind::FindJob => ("", ""),
         Kind::Rename(_) => ("Name of the session", "Enter keeps it · Esc leaves it"),
         Kind::Reason(_) => ("No, because", "goes to the model · Enter sends · Esc back"),
         Kind::Key(_) => ("Key", "stored in a file that only you can read · Enter stores · Esc back"),
     };
     let shown = if state.secret() { "•".repeat(state.text.chars().count()) } else { state.text.clone() };
-    let (rect, mark) = if state.kind == Kind::Find {
+    let (rect, mark) = if matches!(state.kind, Kind::Find | Kind::FindJob) {
         (Rect { y: area.bottom() - 1, height: 1, ..area }, "/")
     } else {
         let title = match &state.kind {

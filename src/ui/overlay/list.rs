@@ -6,7 +6,7 @@ use ratatui::widgets::{Block, Clear, Widget as _};
 
 use crate::api::access::Mode;
 use crate::api::message::Thinking;
-use crate::base::SessionId;
+use crate::base::{JobId, SessionId};
 use crate::ui::action::Action;
 use crate::ui::msg::Exit;
 use crate::ui::theme::Theme;
@@ -42,6 +42,8 @@ pub enum Kind {
     Trust,
     /// Whether to leave.
     Quit,
+    /// Signals for a job.
+    Signals,
 }
 
 /// What a row stands for.
@@ -71,8 +73,14 @@ pub enum Pick {
     Trust(bool),
     /// Let the model think so much.
     Thinking(Thinking),
-    /// Leave.
+    /// Leave; jobs that are not kept end.
     Leave(Exit),
+    /// Leave; every job goes on.
+    LeaveJobs(Exit),
+    /// Leave; every job ends, those that are kept too.
+    KillAndLeave(Exit),
+    /// Send a job this signal.
+    Signal(JobId, i32),
     /// Only close the list.
     Close,
 }

@@ -2,6 +2,7 @@
 
 pub mod composer;
 pub mod conversation;
+pub mod jobs;
 pub mod live;
 
 /// The panes of the main screen.
@@ -13,4 +14,6 @@ pub enum PaneId {
     Composer,
     /// What runs now.
     Live,
+    /// What outlives its call.
+    Jobs,
 }

@@ -35,6 +35,9 @@ impl Host for NoHost {
     fn keep_dump(&mut self, _text: &str) -> Result<String, String> {
         Ok("a file".into())
     }
+    fn notify(&mut self, _: &str) -> Result<(), String> {
+        Err("no".into())
+    }
     fn read_image(&mut self, _path: Option<&str>) -> Result<Image, String> {
         Err("no image".into())
     }
@@ -81,6 +84,9 @@ fn be_a_screen(role: &str) -> i32 {
                 fn suspend(&mut self) {}
                 fn keep_dump(&mut self, _: &str) -> Result<String, String> {
                     panic!("the bomb went off")
+                }
+                fn notify(&mut self, _: &str) -> Result<(), String> {
+                    Err("no".into())
                 }
                 fn read_image(&mut self, path: Option<&str>) -> Result<Image, String> {
                     self.0.read_image(path)

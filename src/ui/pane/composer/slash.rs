@@ -10,6 +10,7 @@ pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("context", "", "what fills the model's window"),
     ("sessions", "", "open another session"),
     ("new", "", "begin a new session"),
+    ("jobs", "", "what goes on in the background, and what ended"),
     ("rename", "TITLE", "name this session"),
     ("export", "[FILE]", "write the conversation as Markdown"),
     ("theme", "[NAME]", "choose the theme"),

@@ -99,26 +99,31 @@ impl Line {
 }
 
 fn row(call: &CallId, progress: &Progress) -> Row {
-    let mut from = progress.tail.len().saturating_sub(TAIL_BYTES);
-    while !progress.tail.is_char_boundary(from) {
-        from += 1;
-    }
-    let mut tail: Vec<String> = progress.tail[from..]
-        .lines()
-        .rev()
-        .filter(|l| !l.trim().is_empty())
-        .take(LINES)
-        .map(|l| output_line(l).chars().take(300).collect())
-        .collect();
-    tail.reverse();
     Row {
         call: call.clone(),
         tool: progress.tool.clone(),
         title: tame(progress.title.lines().next().unwrap_or_default()).into_owned(),
         began: progress.began,
         asking: progress.asking,
-        tail,
+        tail: last_lines(&progress.tail, LINES),
     }
+}
+
+/// The newest lines of an output that say something, oldest first; no escape of theirs is left.
+pub fn last_lines(text: &str, most: usize) -> Vec<String> {
+    let mut from = text.len().saturating_sub(TAIL_BYTES.max(most.saturating_mul(120)));
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let mut tail: Vec<String> = text[from..]
+        .lines()
+        .rev()
+        .filter(|l| !l.trim().is_empty())
+        .take(most)
+        .map(|l| output_line(l).chars().take(300).collect())
+        .collect();
+    tail.reverse();
+    tail
 }
 
 /// A length of time as `m:ss` or `h:mm:ss`.

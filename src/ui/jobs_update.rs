@@ -1,0 +1,111 @@
+//! What the jobs pane wants, done; and leaving the screen while jobs run.
+
+use crate::api::command::{Command, JobAsk};
+use crate::base::{JobId, Millis};
+use crate::ui::action::Action;
+use crate::ui::model::Model;
+use crate::ui::msg::{Effect, Exit};
+use crate::ui::overlay::{Overlay, catalog, line};
+use crate::ui::pane::{PaneId, composer, jobs};
+use crate::ui::update::to_composer;
+
+/// Gives the jobs pane a message and does what it wants.
+pub fn to_jobs(model: &mut Model, msg: jobs::Msg, now: Millis, out: &mut Vec<Effect>) {
+    for wanted in jobs::update(&mut model.jobs, msg, now) {
+        match wanted {
+            jobs::Out::Ask(job, ask) => out.push(Effect::Send(Command::Job { job, ask })),
+            jobs::Out::Open(job, attach) => open(model, job, attach, out),
+            jobs::Out::Signals(job) => signals(model, job),
+            jobs::Out::Find => {
+                let line = line::State { kind: line::Kind::FindJob, text: model.jobs.search().to_owned() };
+                model.overlays.push(Overlay::Line(line));
+            }
+            jobs::Out::Copy(text) => out.push(Effect::Copy(text)),
+            jobs::Out::Leave => model.focus = PaneId::Composer,
+            jobs::Out::Say(text) => model.say(text, now),
+        }
+    }
+}
+
+fn open(model: &mut Model, job: JobId, attach: bool, out: &mut Vec<Effect>) {
+    let _ = (model, job, attach, out);
+}
+
+/// Offers the signals that can be sent to a job.
+pub fn signals(model: &mut Model, job: JobId) {
+    let command = model.jobs.get(job).map(|row| row.node.command.clone()).unwrap_or_default();
+    model.overlays.push(Overlay::List(jobs::signals(job, &command)));
+}
+
+/// The list of jobs gets the focus.
+pub fn enter(model: &mut Model) {
+    model.focus = PaneId::Jobs;
+    model.jobs.entered();
+}
+
+/// A running call goes on in the background. Without one the key is the composer's.
+pub fn detach(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    if model.live.running() > 0 {
+        out.push(Effect::Send(Command::Detach { call: None }));
+    } else if model.focus == PaneId::Composer {
+        to_composer(model, composer::Msg::Do(Action::Left), now, out);
+    } else {
+        model.say("no call runs that could go on in the background", now);
+    }
+}
+
+/// The message of an action of the jobs pane.
+pub fn msg_of(action: Action) -> Option<jobs::Msg> {
+    use jobs::Msg as M;
+    Some(match action {
+        Action::JobNext => M::Move(1),
+        Action::JobPrevious => M::Move(-1),
+        Action::JobPageDown => M::Page(1),
+        Action::JobPageUp => M::Page(-1),
+        Action::JobFirst => M::First,
+        Action::JobLast => M::Last,
+        Action::JobOpen
+        | Action::JobAttach
+        | Action::JobKill
+        | Action::JobSignal
+        | Action::JobKeep
+        | Action::JobCopy
+        | Action::JobCopyLast
+        | Action::JobDismiss
+        | Action::JobDismissAll
+        | Action::JobFind
+        | Action::JobLeave => M::Do(action),
+        _ => return None,
+    })
+}
+
+/// What is said of a letter that means nothing in the list of jobs.
+pub fn not_a_key(model: &Model, c: char) -> String {
+    let back = model.keymap.hint(Action::JobLeave);
+    let keys = model.keymap.hint(Action::JobKeys);
+    format!("`{c}` does nothing here: {keys} shows the keys, {back} goes back to your draft")
+}
+
+/// Leaves the screen; asks first when jobs run, when the model works or when a draft stands.
+pub fn leave(model: &mut Model, exit: Exit, out: &mut Vec<Effect>) {
+    let (works, draft) = (model.status.phase.busy(), !model.composer.draft.is_empty());
+    let running: Vec<catalog::RunningJob> = model
+        .jobs
+        .running()
+        .map(|(job, row)| catalog::RunningJob { job, command: row.node.command.clone(), kept: row.kept })
+        .collect();
+    if !running.is_empty() {
+        model.overlays.push(Overlay::List(catalog::leave_jobs(exit, &running, works)));
+    } else if works || draft {
+        model.overlays.push(Overlay::List(catalog::leave(exit, works, draft)));
+    } else {
+        out.push(Effect::Leave(exit));
+    }
+}
+
+/// Leaves; every job ends. Those that are kept would outlive the program: they are ended one by one.
+pub fn kill_and_leave(model: &Model, exit: Exit, out: &mut Vec<Effect>) {
+    let kept = model.jobs.running().filter(|(_, row)| row.kept);
+    out.extend(kept.map(|(job, _)| Effect::Send(Command::Job { job, ask: JobAsk::Kill })));
+    out.push(Effect::Leave(exit));
+}

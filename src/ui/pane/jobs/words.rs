@@ -1,0 +1,104 @@
+//! How a job stands, in a mark and in words. For the pane, for the view of one job, and for whatever
+//! else tells of jobs.
+
+use crate::api::job::{JobOutcome, JobRow, JobState};
+use crate::law::job::{End, Stage, signal_name};
+use crate::ui::widget::row::Role;
+
+/// The mark of a job and its look: `●` runs, `◐` is being ended, `✓` went well, `✗` did not, `?` is lost.
+pub fn stands(row: &JobRow) -> (&'static str, Role) {
+    match &row.state {
+        JobState::Running => ("●", Role::Accent),
+        JobState::Ending { .. } => ("◐", Role::Warning),
+        JobState::Ended(outcome) => ended(&outcome.end),
+    }
+}
+
+/// The mark of an end and its look.
+pub fn ended(end: &End) -> (&'static str, Role) {
+    match end {
+        End::Exited { code: 0 } | End::Ended => ("✓", Role::Ok),
+        End::Exited { .. } | End::Signalled { .. } => ("✗", Role::Error),
+        End::Killed { .. } => ("✗", Role::Warning),
+        End::Lost => ("?", Role::Warning),
+    }
+}
+
+/// Who ended it and why, with all that is known: how its own process ended, what went with it, what survives.
+pub fn cause(outcome: &JobOutcome) -> String {
+    let mut words = vec![outcome.end.words()];
+    match (&outcome.end, outcome.exit_code, outcome.exit_signal) {
+        (End::Exited { .. } | End::Signalled { .. }, ..) => {}
+        (_, Some(code), _) => words.push(format!("exit {code}")),
+        (_, None, Some(signal)) => words.push(signal_name(signal)),
+        (_, None, None) => {}
+    }
+    words.extend(gone(outcome));
+    if !outcome.survivors.is_empty() {
+        words.push(format!("still there: {}", outcome.survivors.join(", ")));
+    }
+    words.extend(outcome.trouble.clone());
+    words.join(" · ")
+}
+
+/// How many processes went, where somebody ended them.
+fn gone(outcome: &JobOutcome) -> Option<String> {
+    match (&outcome.end, outcome.gone) {
+        (End::Killed { .. }, 1) => Some("1 process gone".to_owned()),
+        (End::Killed { .. }, n) if n > 1 => Some(format!("{n} processes gone")),
+        _ => None,
+    }
+}
+
+/// What a row says beside the command, in full and short; whether it matters more than the command.
+pub(super) fn note(row: &JobRow) -> (String, String, bool) {
+    let both = |text: String| (text.clone(), text, true);
+    match &row.state {
+        JobState::Running if row.waiting => both("⌨ waits".to_owned()),
+        JobState::Running => (String::new(), String::new(), false),
+        JobState::Ending { stage: Stage::Asked { processes }, .. } => both(format!("TERM sent to {processes}")),
+        JobState::Ending { stage: Stage::Destroyed { processes }, .. } => {
+            both(format!("KILL sent to {processes}"))
+        }
+        JobState::Ended(outcome) => {
+            let end = match &outcome.end {
+                End::Lost => "lost".to_owned(),
+                end => end.words(),
+            };
+            if !outcome.survivors.is_empty() {
+                let left = format!("{} not ended", outcome.survivors.len());
+                return (format!("{end}, {left}"), left, true);
+            }
+            match gone(outcome) {
+                Some(gone) => (format!("{end}, {gone}"), gone, false),
+                None => (end.clone(), end, false),
+            }
+        }
+    }
+}
+
+/// A number of bytes in four columns at most: `512`, `2.1K`, `18K`, `1.2G`.
+pub(super) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["K", "M", "G", "T", "P", "E"];
+    if count < 1000 {
+        return count.to_string();
+    }
+    let (mut tenths, mut unit) = (count.saturating_mul(10) / 1024, 0);
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        (tenths, unit) = (tenths / 1024, unit + 1);
+    }
+    if tenths < 100 {
+        format!("{}.{}{}", tenths / 10, tenths % 10, UNITS[unit])
+    } else {
+        format!("{}{}", tenths / 10, UNITS[unit])
+    }
+}
+
+/// The newest lines of a job's output, oldest first.
+pub(super) fn last_lines(row: &JobRow, most: usize) -> Vec<String> {
+    let text = match &row.state {
+        JobState::Running | JobState::Ending { .. } => &row.tail,
+        JobState::Ended(outcome) => &outcome.last,
+    };
+    crate::ui::pane::live::last_lines(text, most)
+}
