@@ -16,10 +16,12 @@ mod chrome;
 pub mod clipboard;
 /// How many colours the terminal shows.
 pub mod depth;
-/// Bytes of the terminal become events.
-pub mod input;
 /// What ended while nobody looked.
 mod ends;
+/// Bytes of the terminal become events.
+pub mod input;
+/// What the jobs pane wants, done.
+mod jobs_update;
 /// JSON with comments, with lines.
 pub mod jsonc;
 /// Which key does what.
@@ -34,8 +36,6 @@ pub mod msg;
 pub mod overlay;
 /// What keys do to overlays.
 mod overlay_update;
-/// What the jobs pane wants, done.
-mod jobs_update;
 /// When to draw.
 pub mod pace;
 /// The panes and their closed list.

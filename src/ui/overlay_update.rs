@@ -6,12 +6,12 @@ use crate::base::{Millis, SessionId};
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
 use crate::ui::input::{Code, Key};
+use crate::ui::jobs_update::{self, to_jobs};
 use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::list::{Kind, Pick};
 use crate::ui::overlay::{Overlay, line};
-use crate::ui::jobs_update::{self, to_jobs};
 use crate::ui::pane::{composer, conversation, jobs};
 use crate::ui::update::{to_composer, to_conversation};
 

@@ -105,7 +105,11 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
     let style = |focus| if focus { theme.border_focus } else { theme.border };
     let boxed = |rect: Option<Rect>, title: &str, style, buf: &mut Buffer| {
         if let Some(rect) = rect {
-            Block::bordered().border_style(style).title(title.to_owned()).title_style(theme.dim).render(rect, buf);
+            Block::bordered()
+                .border_style(style)
+                .title(title.to_owned())
+                .title_style(theme.dim)
+                .render(rect, buf);
         }
     };
     let over = places.jobs == Some(places.conversation);
@@ -197,7 +201,13 @@ fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, 
         // beside what runs now the counts stand at the right, where there is room for both
         let (wide, long) = (usize::from(rect.width), crate::ui::widget::text::width(&counts));
         if line.is_none() {
-            buf.set_stringn(place.x, place.y, crate::ui::widget::text::ellipsis(&counts, wide), wide, theme.dim);
+            buf.set_stringn(
+                place.x,
+                place.y,
+                crate::ui::widget::text::ellipsis(&counts, wide),
+                wide,
+                theme.dim,
+            );
         } else if long > 0 && long + 24 <= wide {
             buf.set_stringn(place.right() - long as u16, place.y, &counts, long, theme.dim);
             place.width -= long as u16 + 2;

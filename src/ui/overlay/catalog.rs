@@ -246,7 +246,11 @@ pub fn leave_jobs(exit: Exit, jobs: &[RunningJob], works: bool) -> State {
         format!("{} {line}{}", job.job, if job.kept { " (kept)" } else { "" })
     };
     let mut rows = vec![Row::new("Stay", "", Pick::Close)];
-    rows.push(Row::new("Kill all and leave", "each with all its processes", Pick::KillAndLeave(exit.clone())));
+    rows.push(Row::new(
+        "Kill all and leave",
+        "each with all its processes",
+        Pick::KillAndLeave(exit.clone()),
+    ));
     let on = "they go on and are found again at the next open";
     rows.push(Row::new("Leave them running", on, Pick::LeaveJobs(exit.clone())));
     if kept > 0 && kept < jobs.len() {

@@ -98,7 +98,7 @@ fn be_a_screen(role: &str) -> i32 {
     } else {
         let exit = run(&mut front, (&end, wake), options, &mut NoHost);
         drop(taken);
-        match exit {
+        match exit.map(|left| left.exit) {
             Ok(Exit::Quit) => 40,
             Ok(Exit::Ended(signal)) => 50 + signal,
             Ok(_) => 41,

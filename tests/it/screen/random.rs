@@ -14,6 +14,8 @@ enum Step {
     Stream(String),
     Answer,
     Run,
+    Job,
+    JobEnd(u32),
     Ask,
     Later(u64),
     Draw,
@@ -44,6 +46,13 @@ fn step() -> impl Strategy<Value = Step> {
         "backspace",
         "ctrl-x l",
         "alt-a",
+        "ctrl-x j",
+        "j",
+        "G",
+        "x",
+        "s",
+        "/",
+        "ctrl-d",
     ];
     prop_oneof![
         1 => (1..130u16, 1..42u16).prop_map(|(c, r)| Step::Resize(c, r)),
@@ -53,6 +62,8 @@ fn step() -> impl Strategy<Value = Step> {
         4 => "[a-z `*|#\n文-]{1,40}".prop_map(Step::Stream),
         1 => Just(Step::Answer),
         1 => Just(Step::Run),
+        1 => Just(Step::Job),
+        1 => (0..40u32).prop_map(Step::JobEnd),
         1 => Just(Step::Ask),
         1 => (1..3000u64).prop_map(Step::Later),
         3 => Just(Step::Draw),
@@ -72,6 +83,10 @@ fn apply(screen: &mut Screen, step: Step, number: usize) {
             record::answer(r, &text);
         }),
         Step::Run => screen.change(|r| record::running(r, &format!("r{number}"), "make", "a\nb\n")),
+        Step::Job => screen.change(|r| super::jobs::job(r, number as u32, "npm run dev")),
+        Step::JobEnd(id) => {
+            screen.change(|r| super::jobs::end(r, id, windlass::law::job::End::Exited { code: 0 }));
+        }
         Step::Ask => screen.change(|r| record::ask(r, &format!("q{number}"), "rm x")),
         Step::Later(ms) => screen.now += ms,
         Step::Draw => {

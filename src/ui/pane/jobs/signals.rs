@@ -20,8 +20,7 @@ pub const SIGNALS: [(i32, &str, &str); 9] = [
 /// The list of signals for a job.
 pub fn signals(job: JobId, command: &str) -> State {
     let row = |(number, name, says): &(i32, &str, &str)| Row::new(*name, *says, Pick::Signal(job, *number));
-    let mut state =
-        State::new(Kind::Signals, &format!("Signal to {job}"), SIGNALS.iter().map(row).collect());
+    let mut state = State::new(Kind::Signals, &format!("Signal to {job}"), SIGNALS.iter().map(row).collect());
     state.intro = vec![tame(command.lines().next().unwrap_or_default()).into_owned()];
     state.hint = "Enter sends it to the processes in front · Esc closes".to_owned();
     state

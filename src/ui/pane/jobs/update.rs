@@ -76,12 +76,8 @@ fn act(state: &mut State, action: Action) -> Vec<Out> {
 }
 
 fn dismiss_all(state: &State) -> Vec<Out> {
-    let ended: Vec<JobId> = state
-        .order
-        .iter()
-        .copied()
-        .filter(|job| state.get(*job).is_some_and(|row| !row.runs()))
-        .collect();
+    let ended: Vec<JobId> =
+        state.order.iter().copied().filter(|job| state.get(*job).is_some_and(|row| !row.runs())).collect();
     if ended.is_empty() {
         return vec![Out::Say("no job here has ended".to_owned())];
     }

@@ -146,16 +146,10 @@ fn ending(row: &JobRow, room: usize, command: usize, now: Millis) -> String {
     };
     let size = format!("{:>4}", words::bytes(size));
     let (full, short, matters) = words::note(row);
-    let join = |parts: &[&str]| {
-        parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
-    };
+    let join =
+        |parts: &[&str]| parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ");
     let last = if matters { short.clone() } else { time.clone() };
-    let tries = [
-        join(&[&full, &time, &size]),
-        join(&[&short, &time, &size]),
-        join(&[&short, &time]),
-        last,
-    ];
+    let tries = [join(&[&full, &time, &size]), join(&[&short, &time, &size]), join(&[&short, &time]), last];
     let keeps = command.min(COMMAND_COLUMNS);
     let fits = |end: &&String| width(end) + 1 + keeps <= room;
     let chosen = tries.iter().find(fits).cloned();

@@ -56,7 +56,9 @@ pub(super) fn note(row: &JobRow) -> (String, String, bool) {
     match &row.state {
         JobState::Running if row.waiting => both("⌨ waits".to_owned()),
         JobState::Running => (String::new(), String::new(), false),
-        JobState::Ending { stage: Stage::Asked { processes }, .. } => both(format!("TERM sent to {processes}")),
+        JobState::Ending { stage: Stage::Asked { processes }, .. } => {
+            both(format!("TERM sent to {processes}"))
+        }
         JobState::Ending { stage: Stage::Destroyed { processes }, .. } => {
             both(format!("KILL sent to {processes}"))
         }
