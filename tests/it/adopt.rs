@@ -58,7 +58,7 @@ async fn one_that_is_kept_no_longer_ends_with_the_program() {
     kept(&mut running).await;
     drop(running);
     let mut again = adopted(&bench).await;
-    assert_eq!(carrying(&mark).len(), 1);
+    until("it sleeps", || carrying(&mark).len() == 1).await;
     again.keep(false).await;
     assert_eq!(next_word(&mut again).await, Some(News::Kept(false)));
     drop(again);
