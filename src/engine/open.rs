@@ -260,6 +260,7 @@ fn find(options: &Options) -> Result<Found, OpenError> {
     };
     match Session::open(&options.dirs, &id)? {
         Opening::Ours(session, opened) => {
+            let opened = *opened;
             let session = *session;
             Ok(Found {
                 id: session.id().clone(),

@@ -88,7 +88,7 @@ pub struct Opened {
 #[derive(Debug)]
 pub enum Opening {
     /// It is ours, open for commits.
-    Ours(Box<Session>, Opened),
+    Ours(Box<Session>, Box<Opened>),
     /// Another program has it open; `view` reads it.
     Held(Option<Holder>),
 }
@@ -151,7 +151,7 @@ impl Session {
             mint,
             place: Place::Born { journal, _lease: lease },
         };
-        Ok(Opening::Ours(Box::new(session), opened))
+        Ok(Opening::Ours(Box::new(session), Box::new(opened)))
     }
 
     /// Its id.

@@ -31,7 +31,7 @@ fn user(session: &mut Session, parent: Option<&EntryId>, text: &str) -> Entry {
 
 fn ours(dirs: &Dirs, id: &crate::base::SessionId) -> (Box<Session>, Opened) {
     match Session::open(dirs, id).unwrap() {
-        Opening::Ours(session, opened) => (session, opened),
+        Opening::Ours(session, opened) => (session, *opened),
         Opening::Held(holder) => panic!("held by {holder:?}"),
     }
 }

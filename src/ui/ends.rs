@@ -29,8 +29,8 @@ impl Ends {
         let opening = record.status.phase == Phase::Opening;
         let fresh = self.opened && record.epoch == self.epoch && self.seen <= record.path.len();
         if fresh && self.away {
-            let news = record.path[self.seen..].iter().filter_map(says);
-            self.told = news.last().or(self.told.take());
+            let newest = record.path[self.seen..].iter().rev().find_map(says);
+            self.told = newest.or(self.told.take());
         }
         (self.epoch, self.seen, self.opened) = (record.epoch, record.path.len(), !opening);
     }

@@ -66,7 +66,7 @@ impl Place {
     }
     fn open(&self) -> (Box<Session>, Opened) {
         match Session::open(&self.dirs, &self.id).unwrap() {
-            Opening::Ours(session, opened) => (session, opened),
+            Opening::Ours(session, opened) => (session, *opened),
             Opening::Held(holder) => panic!("held by {holder:?}"),
         }
     }
