@@ -7,7 +7,7 @@ use crate::api::access::Approval;
 use crate::api::board::{Phase, Record, Status};
 use crate::api::command::{Command, Query};
 use crate::api::job::Notify;
-use crate::base::Millis;
+use crate::base::{JobId, Millis};
 use crate::link::Wake;
 use crate::ui::ends::Ends;
 use crate::ui::input::Key;
@@ -73,6 +73,8 @@ pub enum Asker {
     Renamed,
     /// A key was stored: models are offered next.
     Key,
+    /// The page of a job's newest output.
+    JobLog(JobId),
     /// The conversation, with its token.
     Conversation(u64),
 }

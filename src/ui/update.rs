@@ -279,6 +279,9 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             let page = catalog::context(&parts, model.status.context.window);
             model.overlays.push(Overlay::Page(page));
         }
+        (Asker::JobLog(job), Reply::JobLog { bytes, size, .. }) => {
+            jobs_update::log(model, job, &bytes, size, now);
+        }
         (Asker::Key, Reply::Done(said)) => {
             model.say(said, now);
             act::act(model, Action::Models, now, out);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use windlass::api::board::{Phase, Record};
 use windlass::api::command::{Command, JobAsk};
 use windlass::api::entry::{EntryBody, TurnEnd, TurnStatus};
+use windlass::api::event::{Event, Reply};
 use windlass::api::job::{JobEnd, JobNode, JobOutcome, JobRow, JobState, Starter};
 use windlass::base::{CallId, JobId, Millis};
 use windlass::law::job::{By, End, Stage};
@@ -232,4 +233,18 @@ fn what_ends_is_told_only_while_the_window_is_not_looked_at() {
     screen.change(ended);
     screen.draw();
     assert_eq!(screen.model.ends.take(), None, "the window is looked at");
+}
+
+#[test]
+fn a_jobs_page_shows_its_newest_output_without_its_escapes() {
+    let mut screen = Screen::new(120, 40, some());
+    let effects = screen.keys("ctrl-x j enter");
+    let [Effect::Send(Command::Ask { number, .. })] = effects[..] else { panic!("{effects:?}") };
+    let bytes = b"\x1b[31mred\x1b[m\nbinary \xff\xfe\n".to_vec();
+    let reply = Reply::JobLog { bytes, offset: 0, size: 22 };
+    screen.tell(Msg::Event(Event::Answered { number, reply }));
+    let shown = screen.shown();
+    for wanted in ["Job j3", "npm run dev", "22 bytes in /srv/out", "red", "binary"] {
+        assert!(shown.contains(wanted), "{wanted} is not in\n{shown}");
+    }
 }

@@ -98,8 +98,13 @@ impl State {
     }
     fn job_end(&mut self, end: &JobEnd) {
         let took = crate::ui::pane::live::elapsed(end.outcome.duration);
-        let words = end.outcome.end.words();
-        self.say(Role::Dim, format!("{} ended: {words} after {took} · {}", end.job, end.command));
+        let (mark, look) = crate::ui::pane::jobs::ended(&end.outcome.end);
+        let cause = crate::ui::pane::jobs::cause(&end.outcome);
+        let hidden = if end.hidden { " · the model is not told" } else { "" };
+        let command = one_line(&end.command);
+        // one that went well is no matter; the others are looked at
+        let role = if look == Role::Ok { Role::Dim } else { Role::Warning };
+        self.say(role, format!("{} {mark} {cause} after {took} · {command}{hidden}", end.job));
     }
     fn restore(&mut self, restore: &Restore) {
         let back =

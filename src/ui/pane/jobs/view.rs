@@ -14,6 +14,8 @@ use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
 /// Most rows below the selected job.
 const DETAIL_ROWS: usize = 4;
+/// Most rows of the words on an end.
+const CAUSE_ROWS: usize = 3;
 /// Columns that a command keeps where there are others to give way.
 const COMMAND_COLUMNS: usize = 14;
 
@@ -92,8 +94,14 @@ fn details(state: &State, area: &Rect) -> Vec<(String, Role)> {
     }
     match &row.state {
         JobState::Running | JobState::Ending { .. } => {}
-        JobState::Ended(outcome) => out.push((tame(&words::cause(outcome)).into_owned(), Role::Text)),
+        JobState::Ended(outcome) => {
+            let mut cause = Wrapper::new(usize::from(area.width).saturating_sub(2).max(1));
+            let text = tame(&words::cause(outcome)).into_owned();
+            cause.line(&Prefix::default(), &[(text, Role::Text.into())], Break::Words);
+            out.extend(cause.rows().into_iter().take(CAUSE_ROWS).map(|row| (row.text, Role::Text)));
+        }
     }
+    let room = room + out.len().saturating_sub(1);
     let lines = words::last_lines(row, room.saturating_sub(out.len()));
     out.extend(lines.into_iter().map(|line| (line, Role::Dim)));
     out
