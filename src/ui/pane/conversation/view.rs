@@ -216,6 +216,8 @@ fn state_pieces(call: &Call, open: bool, now: Millis, still: bool) -> Vec<(Strin
 fn facts(settle: &CallSettle, lines: u64) -> String {
     let mut text = String::new();
     match &settle.details {
+        // the mark says it
+        Details::Command { .. } if settle.status == CallStatus::Detached => {}
         Details::Command { end, exit_code, .. } if *exit_code != Some(0) && !end.is_empty() => {
             text.push_str(&format!(" {end}"));
         }
