@@ -336,6 +336,7 @@ impl Keeper {
         }
         if self.look.sample <= now && self.job.end().is_none() {
             self.look.sample = now.plus(SAMPLE_EVERY);
+            self.look.stale |= terminal.echo_changed();
             let waiting = terminal.waits();
             if std::mem::replace(&mut self.look.waiting, waiting) != waiting {
                 clients.send(&FromKeeper::Waiting { on: waiting });

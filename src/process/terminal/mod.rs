@@ -4,6 +4,7 @@
 //! none hangs for want of an answer. `picture` is what it shows now; `Frame` carries a picture to who watches.
 //! Not here: the spool (every byte goes there too), who watches (`keeper`), how it is drawn (`ui`).
 
+mod device;
 mod frame;
 mod picture;
 mod reply;
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::num::NonZeroU16;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -23,12 +25,13 @@ use rustix::termios::{tcgetpgrp, tcsetwinsize};
 
 use crate::api::screen::{Screen, Size};
 
+use device::Strings;
 pub use frame::Frame;
 use reply::Asked;
 
 /// Most rows and columns.
 const SIZE_MAX: u16 = 1000;
-/// Rows that scrolled off and are remembered.
+/// Rows that scrolled off and are remembered: none, for the spool has them.
 const SCROLLBACK: usize = 0;
 /// Most bytes that wait to be typed in; what comes on top is lost, as on a real line.
 const WAITING_MAX: usize = 1 << 20;
@@ -39,6 +42,9 @@ pub struct Terminal {
     /// The device number of the command's end.
     device: u64,
     parser: vt100::Parser<Asked>,
+    strings: Strings,
+    /// The begin of a character whose end has not come.
+    unfinished: Vec<u8>,
     outgoing: VecDeque<u8>,
     picture: Arc<Screen>,
     /// Bytes came since the picture was taken.
@@ -61,7 +67,9 @@ impl Terminal {
         let terminal = Self {
             master: File::from(pair.master),
             device: rustix::fs::fstat(&pair.slave)?.st_rdev,
-            parser: vt100::Parser::new_with_callbacks(rows(size), cols(size), SCROLLBACK, Asked::default()),
+            parser: emulator(size),
+            strings: Strings::default(),
+            unfinished: Vec::new(),
             outgoing: VecDeque::new(),
             picture: Arc::new(Screen { size, ..Screen::default() }),
             stale: true,
@@ -74,12 +82,36 @@ impl Terminal {
         self.master.try_clone()
     }
 
-    /// The command wrote these bytes: they are shown, and what they ask is answered.
+    /// The command wrote these bytes: they are shown, and what they ask is answered, in the order of the questions.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.stale = true;
-        self.parser.process(bytes);
+        // the emulator (vte 0.15) loses what follows a character that came in two pieces
+        let mut joined = std::mem::take(&mut self.unfinished);
+        let bytes = if joined.is_empty() {
+            bytes
+        } else {
+            joined.extend_from_slice(bytes);
+            &joined
+        };
+        let (mut rest, unfinished) = bytes.split_at(bytes.len() - unfinished(bytes));
+        self.unfinished = unfinished.to_vec();
+        while let Some((end, answer)) = self.strings.next(rest) {
+            let (asked, more) = rest.split_at(end);
+            self.emulate(|parser| parser.process(asked));
+            self.parser.callbacks_mut().say(&answer);
+            rest = more;
+        }
+        self.emulate(|parser| parser.process(rest));
         let answers = std::mem::take(&mut self.parser.callbacks_mut().answers);
         self.input(&answers);
+    }
+
+    /// Lets the emulator do something. It reads what anybody wrote: a fault in it costs the picture, not the job.
+    fn emulate(&mut self, step: impl FnOnce(&mut vt100::Parser<Asked>)) {
+        let parser = &mut self.parser;
+        if catch_unwind(AssertUnwindSafe(|| step(parser))).is_err() {
+            self.parser = emulator(self.picture.size);
+        }
     }
 
     /// Types these bytes in, now or when there is room.
@@ -117,7 +149,7 @@ impl Terminal {
     pub fn resize(&mut self, size: Size) {
         let size = bounded(size);
         self.stale = true;
-        self.parser.screen_mut().set_size(rows(size), cols(size));
+        self.emulate(|parser| parser.screen_mut().set_size(rows(size), cols(size)));
         let window =
             rustix::termios::Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
         // a terminal whose command has gone needs no size
@@ -126,16 +158,24 @@ impl Terminal {
 
     /// What it shows now. Rows that did not change are those of the picture before.
     pub fn picture(&mut self) -> Arc<Screen> {
-        if std::mem::take(&mut self.stale) {
-            let echo =
-                tcgetattr(&self.master).is_ok_and(|modes| modes.local_flags.contains(LocalFlags::ECHO));
+        // the modes of the line can change without a byte of output
+        if std::mem::take(&mut self.stale) || self.echo_changed() {
             let title = self.parser.callbacks().title.clone();
-            let now = picture::picture(self.parser.screen(), title, echo, &self.picture);
+            let now = picture::picture(self.parser.screen(), title, self.echoes(), &self.picture);
             if now != *self.picture {
                 self.picture = Arc::new(now);
             }
         }
         self.picture.clone()
+    }
+
+    /// Whether what is typed is shown no longer, or again, since the last picture: nothing is written for that.
+    pub fn echo_changed(&self) -> bool {
+        self.echoes() != self.picture.modes.echo
+    }
+
+    fn echoes(&self) -> bool {
+        tcgetattr(&self.master).is_ok_and(|modes| modes.local_flags.contains(LocalFlags::ECHO))
     }
 
     /// Whether a program of the group in front seems to wait for input.
@@ -150,6 +190,25 @@ impl Terminal {
     pub fn in_front(&self) -> Option<i32> {
         tcgetpgrp(&self.master).ok().map(|group| group.as_raw_nonzero().get())
     }
+}
+
+/// How many bytes at the end begin a character that is not whole.
+fn unfinished(bytes: &[u8]) -> usize {
+    for (back, byte) in (1..=3).zip(bytes.iter().rev()) {
+        let length = match byte {
+            0x80..=0xbf => continue,
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            _ => 1,
+        };
+        return if back < length { back } else { 0 };
+    }
+    0
+}
+
+fn emulator(size: Size) -> vt100::Parser<Asked> {
+    vt100::Parser::new_with_callbacks(rows(size), cols(size), SCROLLBACK, Asked::default())
 }
 
 fn bounded(size: Size) -> Size {

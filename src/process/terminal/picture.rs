@@ -18,11 +18,17 @@ pub fn picture(screen: &vt100::Screen, title: String, echo: bool, before: &Scree
     Screen {
         size,
         lines: (0..size.rows).map(line).collect(),
-        cursor: (!screen.hide_cursor()).then(|| screen.cursor_position()),
+        cursor: (!screen.hide_cursor()).then(|| cursor(screen)),
         title,
         alternate: screen.alternate_screen(),
         modes: modes(screen, echo),
     }
+}
+
+/// Row and column of the cursor. After a character in the last column it stands behind it, which is no place.
+pub fn cursor(screen: &vt100::Screen) -> (u16, u16) {
+    let (row, col) = screen.cursor_position();
+    (row, col.min(screen.size().1.get() - 1))
 }
 
 /// A row as runs of one style, without what is blank at its end.

@@ -1,9 +1,10 @@
 //! The emulator without a command: bytes in, pictures and answers out.
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use proptest::prelude::*;
 
 use super::*;
-use crate::api::screen::{Colour, Modes, Mouse, MouseForm};
+use crate::api::screen::{Colour, Modes, Mouse, MouseForm, Run, Style};
 
 fn terminal(rows: u16, cols: u16) -> (Terminal, OwnedFd) {
     Terminal::open(Size { rows, cols }).unwrap()
@@ -57,7 +58,20 @@ fn what_programs_ask_is_answered_however_the_question_is_cut() {
         (b"\x1b[>c", b"\x1b[>1;10;0c"),
         (b"\x1b[>q", b"\x1bP>|windlass\x1b\\"),
         (b"\x1b]11;?\x07", b"\x1b]11;rgb:0000/0000/0000\x1b\\"),
+        (b"\x1b[=c", b"\x1bP!|00000000\x1b\\"),
         (b"\x1b[?2026$p", b"\x1b[?2026;0$y"),
+        (b"\x1b[?2004h\x1b[?2004$p", b"\x1b[?2004;1$y"),
+        (b"\x1b[?1003$p", b"\x1b[?1003;2$y"),
+        (b"\x1b[4$p", b"\x1b[4;0$y"),
+        (b"\x1b[14t", b"\x1b[4;80;160t"),
+        (b"\x1b[16t", b"\x1b[6;16;8t"),
+        (b"\x1bP$qm\x1b\\", b"\x1bP0$r\x1b\\"),
+        (b"\x1bP+q544e;52\x1b\\", b"\x1bP0+r544e\x1b\\\x1bP0+r52\x1b\\"),
+        (b"\x1bP+q52\x1b\\\x1b[5n", b"\x1bP0+r52\x1b\\\x1b[0n"),
+        // a name that is none is not typed in
+        (b"\x1bP+qrm -r;52\x1b\\", b"\x1bP0+r52\x1b\\"),
+        // behind the last column is no column
+        (b"\x1b[1;20Hx\x1b[6n", b"\x1b[1;20R"),
         (b"\x1b[?u", b"\x1b[?0u"),
         (b"\x1b[18t", b"\x1b[8;5;20t"),
     ] {
@@ -70,11 +84,79 @@ fn what_programs_ask_is_answered_however_the_question_is_cut() {
             terminal.feed(&question[..cut]);
             terminal.feed(&question[cut..]);
             assert!(!terminal.wants_write());
-            let mut read = vec![0; 64];
-            let count = nix::unistd::read(&slave, &mut read).unwrap();
-            assert_eq!(&read[..count], answer, "{}", question.escape_ascii());
+            let mut read = Vec::new();
+            // two answers may arrive one after the other
+            while read.len() < answer.len() {
+                let mut ready = [PollFd::new(slave.as_fd(), PollFlags::POLLIN)];
+                assert_eq!(
+                    poll(&mut ready, PollTimeout::from(10_000_u16)),
+                    Ok(1),
+                    "{}",
+                    question.escape_ascii()
+                );
+                let mut some = [0; 64];
+                let count = nix::unistd::read(&slave, &mut some).unwrap();
+                read.extend_from_slice(&some[..count]);
+            }
+            assert_eq!(read, answer, "{}", question.escape_ascii());
         }
     }
+}
+
+#[test]
+fn a_character_in_two_pieces_takes_nothing_with_it() {
+    let whole = "я я é\u{1b}[1mü 日a日 🦀!🦀".as_bytes();
+    for cut in 0..=whole.len() {
+        let (mut terminal, _slave) = terminal(1, 40);
+        terminal.feed(&whole[..cut]);
+        terminal.feed(&whole[cut..]);
+        assert_eq!(text(&terminal.picture()), ["я я éü 日a日 🦀!🦀"], "cut at {cut}");
+    }
+}
+
+#[test]
+fn that_typing_is_not_shown_is_told_though_nothing_is_written() {
+    let (mut terminal, slave) = terminal(3, 10);
+    assert!(terminal.picture().modes.echo && !terminal.echo_changed());
+    let mut modes = tcgetattr(&slave).unwrap();
+    modes.local_flags.remove(LocalFlags::ECHO);
+    tcsetattr(&slave, SetArg::TCSANOW, &modes).unwrap();
+    assert!(terminal.echo_changed());
+    assert!(!terminal.picture().modes.echo && !terminal.echo_changed());
+}
+
+#[test]
+fn a_fault_of_the_emulator_costs_the_picture_only() {
+    let (mut terminal, _slave) = terminal(3, 10);
+    terminal.feed(b"before");
+    terminal.picture();
+    terminal.emulate(|_| panic!("as an emulator may"));
+    terminal.feed(b"after");
+    let picture = terminal.picture();
+    assert_eq!((text(&picture)[0].as_str(), picture.size), ("after", Size { rows: 3, cols: 10 }));
+}
+
+#[test]
+fn a_frame_fits_into_a_line_of_the_wire_whatever_it_shows() {
+    let run = |n: u32| {
+        let [_, red, green, blue] = n.to_be_bytes();
+        let style =
+            Style { front: Colour::Rgb(red, green, blue), back: Colour::Index(7), ..Style::default() };
+        Run { text: "\"".into(), style }
+    };
+    let screen = |rows: u16, cols: u16| Screen {
+        size: Size { rows, cols },
+        lines: (0..u32::from(rows))
+            .map(|row| Arc::new((0..u32::from(cols)).map(|col| run(row << 10 | col)).collect()))
+            .collect(),
+        ..Screen::default()
+    };
+    let nothing = Screen::default();
+    let large = Frame::between(&nothing, &screen(1000, 1000));
+    assert!(serde_json::to_vec(&large).unwrap().len() < crate::process::wire::LINE_MAX - 4096);
+    // one that a person may have, with a colour for each cell, is whole
+    let usual = screen(100, 300);
+    assert_eq!(Frame::between(&nothing, &usual).apply(&nothing), usual);
 }
 
 #[test]
@@ -112,5 +194,35 @@ proptest! {
         prop_assert_eq!(&first, &*halfway);
         let frame: Frame = serde_json::from_str(&serde_json::to_string(&Frame::between(&first, &pieces)).unwrap()).unwrap();
         prop_assert_eq!(&frame.apply(&first), &*pieces);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The emulator itself, without the net below it: a fault would be seen here.
+    #[test]
+    fn no_bytes_and_no_sizes_are_a_fault_of_the_emulator(
+        steps in proptest::collection::vec((
+            (1_u16..12, 1_u16..30),
+            proptest::collection::vec(prop_oneof![
+                any::<u8>().prop_map(|byte| vec![byte]),
+                proptest::sample::select(&["日", "e\u{301}", "🦀", "\r\n", "\t", "\x1b[?1049h", "\x1b[?1049l", "\x1b[2J", "\x1bM", "\x1b7", "\x1b8", "\x1bc"][..])
+                    .prop_map(|text| text.as_bytes().to_vec()),
+                (0_u16..40, 0_u16..40, proptest::sample::select(&b"@ABCDEFGHJKLMPSTX`bdfmrhlt"[..]))
+                    .prop_map(|(a, b, last)| format!("\x1b[{a};{b}{}", char::from(last)).into_bytes()),
+            ], 0..60),
+        ), 1..6),
+    ) {
+        let mut emulator = emulator(Size { rows: 5, cols: 5 });
+        let mut before = Screen::default();
+        for ((rows, cols), bytes) in steps {
+            let size = Size { rows, cols };
+            emulator.screen_mut().set_size(super::rows(size), super::cols(size));
+            emulator.process(&bytes.concat());
+            before = picture::picture(emulator.screen(), String::new(), true, &before);
+            prop_assert_eq!(before.lines.len(), usize::from(rows));
+            prop_assert!(before.cursor.is_none_or(|(row, col)| row < rows && col < cols), "{:?}", before.cursor);
+        }
     }
 }
