@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::api::command::JobAsk;
-use crate::api::job::{JobOutcome, JobRow, Starter};
+use crate::api::job::{JobNode, JobOutcome, JobRow, Starter};
 use crate::base::{CallId, EntryId, JobId, Millis};
 use crate::law::job::By;
 use crate::process::Running;
@@ -35,6 +35,24 @@ pub struct NewJob {
     pub told: (u64, u64, String),
     /// Whether it seems to wait for input from its terminal.
     pub waiting: bool,
+}
+
+impl NewJob {
+    /// What the command of this job left behind when it ended: a job of its own. It began at `began`.
+    pub fn left_by(node: &JobNode, began: Millis, told: (u64, u64, String)) -> Self {
+        Self {
+            call: node.call.clone(),
+            command: node.command.clone(),
+            cwd: node.cwd.clone(),
+            by: Starter::Left,
+            hidden: node.hidden,
+            terminal: false,
+            after: node.after.clone(),
+            began,
+            waiting: false,
+            told,
+        }
+    }
 }
 
 /// The jobs of a session.

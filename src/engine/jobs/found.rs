@@ -16,6 +16,8 @@ use crate::process::record::{KEEPER_FILE, KeeperRecord, LEFT_OUTPUT_FILE, OUTPUT
 use crate::process::wire::{Standing, TAIL_MAX};
 use crate::process::{Adopted, Running, adopt};
 
+use crate::tool::desk::NewJob;
+
 use super::desk::{JOB_FILE, LEFT_JOB_FILE};
 use super::watch::{left_outcome, lost, outcome};
 use crate::engine::owner::Owner;
@@ -104,19 +106,8 @@ impl Owner {
     }
 
     fn left_running(&mut self, node: &JobNode, running: Running, standing: &Standing) {
-        let new = crate::tool::desk::NewJob {
-            call: node.call.clone(),
-            command: node.command.clone(),
-            cwd: node.cwd.clone(),
-            by: Starter::Left,
-            hidden: node.hidden,
-            terminal: false,
-            after: node.after.clone(),
-            began: node.began,
-            told: (standing.bytes, standing.lines, standing.tail.clone()),
-            waiting: false,
-        };
-        self.desk.take_new(running, new);
+        let told = (standing.bytes, standing.lines, standing.tail.clone());
+        self.desk.take_new(running, NewJob::left_by(node, node.began, told));
     }
 
     /// A job that ended while nobody looked: told once, and listed.

@@ -100,19 +100,7 @@ pub async fn watch(
 
 /// What a command left behind when it ended as a job goes on as another one.
 fn hand_on(desk: &Desk, running: Running, node: &JobNode) {
-    let new = NewJob {
-        call: node.call.clone(),
-        command: node.command.clone(),
-        cwd: node.cwd.clone(),
-        by: Starter::Left,
-        hidden: node.hidden,
-        terminal: false,
-        after: node.after.clone(),
-        began: clock::now(),
-        told: (0, 0, String::new()),
-        waiting: false,
-    };
-    desk.take_new(running, new);
+    desk.take_new(running, NewJob::left_by(node, clock::now(), (0, 0, String::new())));
 }
 
 async fn carry_out(running: &mut Running, wish: Asked) {
