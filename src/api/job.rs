@@ -109,6 +109,8 @@ pub struct JobRow {
 /// How a job stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobState {
+    /// It is of an earlier program, and is being looked up: whether it runs is not known yet.
+    Sought,
     /// It runs.
     Running,
     /// It is being ended.
@@ -173,10 +175,10 @@ pub struct JobEnd {
 }
 
 impl JobRow {
-    /// Whether it has not ended.
+    /// Whether it has not ended, as far as is known.
     pub fn runs(&self) -> bool {
         match self.state {
-            JobState::Running | JobState::Ending { .. } => true,
+            JobState::Sought | JobState::Running | JobState::Ending { .. } => true,
             JobState::Ended(_) => false,
         }
     }

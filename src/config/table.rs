@@ -154,7 +154,7 @@ pub static ROWS: &[Row] = &[
     row!("jobs.notify_model", Kind::Choice(NOTIFIES_MODEL), "When the model hears of a job's end: with the `next_turn`, or at once (`start_turn`: the end begins a turn when none runs).",
         |s| json!(if s.jobs.end_starts_turn { "start_turn" } else { "next_turn" }),
         Text => |s, _, v: String| s.jobs.end_starts_turn = v == "start_turn"),
-    row!("jobs.limit", Kind::Whole(1, 4096), "Most jobs that run at once. One more is refused; none is ended for it.",
+    row!("jobs.limit", Kind::Whole(1, 4096), "No job is started while so many run. None is ended for it; a command that outlives its budget goes on all the same.",
         |s| json!(s.jobs.limit),
         Whole => |s, _, v: u64| s.jobs.limit = u32::try_from(v).unwrap_or(u32::MAX)),
     row!("notify", Kind::Choice(NOTIFIES), "What tells that a turn or a job has ended while the window is not looked at: `off`, `bell`, `osc9` (a message of the terminal), `desktop` (`notify-send`).",

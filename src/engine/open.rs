@@ -137,7 +137,7 @@ fn begin(
     let run = move || {
         let Joined { mut owner, jobs, commands, words } = make()?;
         handle.block_on(async move {
-            owner.take_up_jobs(jobs).await;
+            owner.take_up_jobs(jobs);
             owner.look_at_git();
             owner.run(commands, words).await;
         });
@@ -238,6 +238,7 @@ fn owner(
         undelivered: false,
         backstop: None,
         closing: None,
+        leave_jobs: false,
         options: Arc::new(options),
     }
 }

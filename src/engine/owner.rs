@@ -136,6 +136,8 @@ pub struct Owner {
     pub(super) backstop: Option<Instant>,
     /// The session is being closed: until when at most.
     pub(super) closing: Option<Instant>,
+    /// Jobs go on when it has been.
+    pub(super) leave_jobs: bool,
 }
 
 impl Owner {

@@ -40,6 +40,18 @@ pub fn blocking(
     });
 }
 
+/// Runs blocking work of a task on a blocking thread. It is done also when nobody waits for it any more.
+pub async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        // it is cancelled only before it begins, when the runtime goes: then so does this task
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
 /// Runs a future on a task of its own; none when it panicked.
 pub async fn guarded<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Option<T> {
     let task = tokio::spawn(future);

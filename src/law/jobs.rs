@@ -26,10 +26,12 @@ pub struct Jobs {
     ended: VecDeque<JobId>,
     /// The highest number that was ever given.
     last: u32,
+    /// Places that are held for jobs which are being started.
+    held: u32,
     limit: u32,
 }
 
-/// Why one more job may not run.
+/// Why no more job may be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full {
     /// The limit, which is reached.
@@ -52,13 +54,30 @@ impl Jobs {
     /// The jobs of a session in which `last` is the highest number that a job ever had (0: none had one);
     /// at most `limit` are let run at once.
     pub fn new(last: u32, limit: u32) -> Self {
-        Self { running: BTreeMap::new(), ended: VecDeque::new(), last, limit }
+        Self { running: BTreeMap::new(), ended: VecDeque::new(), last, held: 0, limit }
     }
 
-    /// Whether one more may run. Those that run are never touched for it.
-    pub fn admit(&self) -> Result<(), Full> {
-        let full = self.running.len() >= usize::try_from(self.limit).unwrap_or(usize::MAX);
-        if full { Err(Full { limit: self.limit }) } else { Ok(()) }
+    /// Holds a place for a job that is to be started: in one step with the question whether one is free, so that
+    /// starts at the same moment do not pass the limit together. Those that run are never touched for it. What was
+    /// held is given back by `began_in_place` or `give_back`.
+    pub fn hold(&mut self) -> Result<(), Full> {
+        let taken = self.running.len().saturating_add(usize::try_from(self.held).unwrap_or(usize::MAX));
+        if taken >= usize::try_from(self.limit).unwrap_or(usize::MAX) {
+            return Err(Full { limit: self.limit });
+        }
+        self.held = self.held.saturating_add(1);
+        Ok(())
+    }
+
+    /// The job that a place was held for is not started after all.
+    pub fn give_back(&mut self) {
+        self.held = self.held.saturating_sub(1);
+    }
+
+    /// The job that a place was held for runs, and has the place itself.
+    pub fn began_in_place(&mut self, job: JobId, after: Option<u64>) {
+        self.give_back();
+        self.began(job, after);
     }
 
     /// A name that no job of the session has or had.
@@ -68,7 +87,8 @@ impl Jobs {
     }
 
     /// A job runs, started when `after` was the newest entry (none: before the first). What runs already is taken in
-    /// whatever the limit says, such as processes that a command left behind; a second start of one is none.
+    /// whatever the limit says: a command that outlives its call's budget, processes that a command left behind. It
+    /// counts, so the next start is refused. A second start of one is none.
     pub fn began(&mut self, job: JobId, after: Option<u64>) {
         self.last = self.last.max(job.0);
         if !self.ended.contains(&job) {
@@ -84,10 +104,9 @@ impl Jobs {
         }
     }
 
-    /// A job of an earlier program was found ended: it is listed. The oldest one that had to leave the list for it.
-    pub fn found_ended(&mut self, job: JobId) -> Option<JobId> {
-        self.last = self.last.max(job.0);
-        if self.running.contains_key(&job) || self.ended.contains(&job) { None } else { self.list(job) }
+    /// How a job of an earlier program stands could not be found out: it neither runs nor ended here.
+    pub fn let_go(&mut self, job: JobId) {
+        self.running.remove(&job);
     }
 
     fn list(&mut self, job: JobId) -> Option<JobId> {

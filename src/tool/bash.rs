@@ -28,14 +28,12 @@ use crate::process::record::{OUTPUT_FILE, Record, SCRIPT_FILE};
 use crate::process::{News, Running, read_bounded};
 use crate::sandbox::{Profile, Wanted, spawn};
 use crate::tool::bash_end::{Why, Words, detached};
-use crate::tool::desk::NewJob;
+use crate::tool::desk::{NewJob, Place};
 use crate::tool::wait::{Until, wait};
 use crate::tool::{CallContext, Later, Tool, ToolEnd};
 
 /// A longer command goes through a file: the system takes no argument of 128 KiB.
 const ARGUMENT_MAX: usize = 100 * 1024;
-/// How long a command that could not become a job is waited for at least, before that is tried again.
-const RETRY: Millis = Millis(1000);
 
 /// The tool.
 #[derive(Default)]
@@ -62,9 +60,8 @@ impl Bash {
 
     async fn carry_out(&self, context: &CallContext, input: &Value) -> Result<ToolEnd, String> {
         let input = Input::read(input)?;
-        if input.background {
-            context.desk.admit()?;
-        }
+        // a start is refused at the limit; a command that is waited for runs already when it becomes a job
+        let place = if input.background { Some(context.desk.hold()?) } else { None };
         let limits = JobLimits::new(context.spool_max, input.timeout);
         // the person's own command is one that may ask
         let terminal = input.terminal || context.by == Starter::Person;
@@ -88,7 +85,6 @@ impl Bash {
             detach: asked.clone(),
             cancel: context.cancel.clone(),
         };
-        let mut refused = false;
         let (record, kept) = loop {
             match wait(&until, follow(&mut running, context, &mut told, &asked)).await {
                 Waited::Settled(end) => break end?,
@@ -96,36 +92,24 @@ impl Bash {
                     running.kill(By::User).await;
                     until = Until { budget: None, detach: never(), cancel: never(), ..until };
                 }
-                Waited::Detached { budget_ms } => match context.desk.admit() {
-                    Ok(()) => {
-                        let why = if input.background {
-                            Why::Background
-                        } else if context.detach.is_cancelled() {
-                            Why::ByHand(budget_ms)
-                        } else if told.waiting {
-                            Why::Waits(budget_ms)
-                        } else {
-                            Why::Budget(budget_ms)
-                        };
-                        return Ok(self.detach(context, &input, running, told, why).await);
-                    }
-                    Err(limit) => {
-                        if !std::mem::replace(&mut refused, true) {
-                            context
-                                .report
-                                .warn(format!("it cannot go on as a job, so it is waited for: {limit}"));
-                        }
-                        // a job may end meanwhile: tried again when as much time has passed
-                        let budget = Some(context.budget.max(RETRY));
-                        until = Until { began: Instant::now(), budget, detach: never(), ..until };
-                    }
-                },
+                Waited::Detached { budget_ms } => {
+                    let why = if input.background {
+                        Why::Background
+                    } else if context.detach.is_cancelled() {
+                        Why::ByHand(budget_ms)
+                    } else if told.waiting {
+                        Why::Waits(budget_ms)
+                    } else {
+                        Why::Budget(budget_ms)
+                    };
+                    return Ok(self.detach(context, &input, running, told, (why, place)).await);
+                }
             }
         };
         let mut words = Words { context, command: &input.command, limits, left: None };
         if !record.left.is_empty() {
-            words.left =
-                Some(hand_over(context, &input.command, running, Starter::Left, Told::default()).await);
+            let told = Told::default();
+            words.left = Some(hand_over(context, &input.command, running, Starter::Left, told, None).await);
         }
         Ok(words.end(&record, &kept))
     }
@@ -137,9 +121,9 @@ impl Bash {
         input: &Input,
         running: Running,
         told: Told,
-        why: Why,
+        (why, place): (Why, Option<Place>),
     ) -> ToolEnd {
-        let job = hand_over(context, &input.command, running, context.by, told).await;
+        let job = hand_over(context, &input.command, running, context.by, told, place).await;
         let (spool, truncation) = (context.call_dir.join(OUTPUT_FILE), context.truncation);
         let file = spool.clone();
         let kept =
@@ -182,6 +166,7 @@ async fn hand_over(
     mut running: Running,
     by: Starter,
     told: Told,
+    place: Option<Place>,
 ) -> JobId {
     if context.kept {
         running.keep(true).await;
@@ -198,7 +183,7 @@ async fn hand_over(
         told: told.output,
         waiting: told.waiting,
     };
-    context.desk.take(running, job)
+    context.desk.take(running, job, place).await
 }
 
 /// Nobody asks any more.

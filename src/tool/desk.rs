@@ -55,12 +55,37 @@ impl NewJob {
     }
 }
 
+/// A place among the running jobs, held for one that is to be started. Given back when it is dropped.
+pub struct Place(Option<Box<dyn FnOnce() + Send>>);
+
+impl Place {
+    /// One that is given back so.
+    pub fn new(give_back: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(give_back)))
+    }
+
+    /// The job itself has it now.
+    pub fn taken(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(give_back) = self.0.take() {
+            give_back();
+        }
+    }
+}
+
 /// The jobs of a session.
 pub trait Desk: Send + Sync {
-    /// Whether one more may run; else why not: the limit, by name. Never kills another.
-    fn admit(&self) -> Result<(), String>;
-    /// A command goes on as a job: the session watches it from here on.
-    fn take(&self, running: Running, job: NewJob) -> JobId;
+    /// Holds a place for a job that is to be started; else why there is none: the limit, and who has the places.
+    /// Never ends another.
+    fn hold(&self) -> Result<Place, String>;
+    /// A command goes on as a job: the session watches it from here on, also when nobody waits for the answer. One
+    /// for which no place was held runs already, and is taken whatever the limit says.
+    fn take(&self, running: Running, job: NewJob, place: Option<Place>) -> Later<'_, JobId>;
     /// All that run and all that ended and were not dismissed, hidden ones too.
     fn rows(&self) -> Vec<JobRow>;
     /// One of them.

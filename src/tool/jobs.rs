@@ -187,6 +187,7 @@ fn last_line(tail: &str) -> Option<String> {
 pub fn row_in_words(row: &JobRow, now: Millis) -> String {
     let age = now.since(row.node.began).length();
     let state = match &row.state {
+        JobState::Sought => "is of an earlier program and is being looked up".to_owned(),
         JobState::Running if row.waiting => format!("runs since {age}, seems to wait for input"),
         JobState::Running => format!("runs since {age}"),
         JobState::Ending { stage, .. } => format!("runs since {age}, {}", stage_in_words(*stage)),
@@ -314,7 +315,7 @@ async fn kill(context: &CallContext, job: JobId) -> Result<ToolEnd, String> {
             let row = find(context, job).unwrap_or(row);
             let state = match &row.state {
                 JobState::Ending { stage, .. } => stage_in_words(*stage),
-                JobState::Running => "not being ended yet".to_owned(),
+                JobState::Sought | JobState::Running => "not being ended yet".to_owned(),
                 JobState::Ended(outcome) => ended_in_words(outcome),
             };
             ToolEnd::text(

@@ -41,7 +41,7 @@ const LOG_BYTES: u64 = 64 * 1024;
 /// Asks for a job's newest output; `log` shows it.
 fn open(model: &mut Model, job: JobId, out: &mut Vec<Effect>) {
     let bytes = model.jobs.get(job).map_or(0, |row| match &row.state {
-        JobState::Running | JobState::Ending { .. } => row.bytes,
+        JobState::Sought | JobState::Running | JobState::Ending { .. } => row.bytes,
         JobState::Ended(outcome) => outcome.bytes,
     });
     let query = Query::JobLog { job, offset: bytes.saturating_sub(LOG_BYTES), limit: LOG_BYTES };
@@ -53,6 +53,7 @@ pub fn log(model: &mut Model, job: JobId, bytes: &[u8], size: u64, now: Millis) 
     let Some(row) = model.jobs.get(job) else { return model.say(format!("{job} is off the list"), now) };
     let state = match &row.state {
         JobState::Ended(outcome) => jobs::cause(outcome),
+        JobState::Sought => "of an earlier program, being looked up".to_owned(),
         JobState::Running => format!("runs since {}", elapsed(now.since(row.node.began))),
         JobState::Ending { .. } => "is being ended".to_owned(),
     };

@@ -20,7 +20,7 @@ use windlass::process::record::Named;
 use windlass::process::{News, Record, Running};
 use windlass::provider::scripted::Scripted;
 use windlass::provider::{Answering, Control, Provider, StreamEvent};
-use windlass::tool::desk::{Desk, NewJob};
+use windlass::tool::desk::{Desk, NewJob, Place as Held};
 use windlass::tool::jobs::Jobs;
 use windlass::tool::{Later, Tool, ToolEnd};
 
@@ -56,34 +56,7 @@ impl SmallDesk {
     fn change(slots: &Mutex<BTreeMap<JobId, Slot>>, job: JobId, change: impl FnOnce(&mut JobRow)) {
         change(&mut slots.lock().unwrap().get_mut(&job).unwrap().row);
     }
-}
-
-fn outcome(record: &Record, tail: &str) -> JobOutcome {
-    JobOutcome {
-        end: record.end.clone(),
-        exit_code: record.exit_code,
-        exit_signal: record.exit_signal,
-        ended: record.ended,
-        duration: record.ended.since(record.began),
-        bytes: record.bytes,
-        lines: record.lines,
-        last: tail.to_owned(),
-        gone: record.gone,
-        survivors: record.survivors.iter().map(Named::words).collect(),
-        trouble: record.trouble.clone(),
-    }
-}
-
-impl Desk for SmallDesk {
-    fn admit(&self) -> Result<(), String> {
-        let running = self.slots.lock().unwrap().values().filter(|slot| slot.row.runs()).count();
-        if running < self.limit {
-            Ok(())
-        } else {
-            Err(format!("{} jobs run, which is the limit (jobs.limit)", self.limit))
-        }
-    }
-    fn take(&self, mut running: Running, new: NewJob) -> JobId {
+    fn begin(&self, mut running: Running, new: NewJob) -> JobId {
         let id = JobId(self.slots.lock().unwrap().len() as u32 + 1);
         let (asks, mut asked) = mpsc::channel(8);
         let (told, end) = watch::channel(None);
@@ -162,6 +135,40 @@ impl Desk for SmallDesk {
         });
         self.tasks.lock().unwrap().push(task.abort_handle());
         id
+    }
+}
+
+fn outcome(record: &Record, tail: &str) -> JobOutcome {
+    JobOutcome {
+        end: record.end.clone(),
+        exit_code: record.exit_code,
+        exit_signal: record.exit_signal,
+        ended: record.ended,
+        duration: record.ended.since(record.began),
+        bytes: record.bytes,
+        lines: record.lines,
+        last: tail.to_owned(),
+        gone: record.gone,
+        survivors: record.survivors.iter().map(Named::words).collect(),
+        trouble: record.trouble.clone(),
+    }
+}
+
+impl Desk for SmallDesk {
+    fn hold(&self) -> Result<Held, String> {
+        let running = self.slots.lock().unwrap().values().filter(|slot| slot.row.runs()).count();
+        if running < self.limit {
+            Ok(Held::new(|| ()))
+        } else {
+            Err(format!("{} jobs run, which is the limit (jobs.limit)", self.limit))
+        }
+    }
+    fn take(&self, running: Running, new: NewJob, place: Option<Held>) -> Later<'_, JobId> {
+        let id = self.begin(running, new);
+        if let Some(place) = place {
+            place.taken();
+        }
+        Box::pin(async move { id })
     }
     fn rows(&self) -> Vec<JobRow> {
         self.slots.lock().unwrap().values().map(|slot| slot.row.clone()).collect()
@@ -281,14 +288,48 @@ async fn at_the_limit_nothing_is_started_and_nothing_is_ended() {
     assert_eq!(second.status, CallStatus::Error);
     assert_eq!(second.output, "1 jobs run, which is the limit (jobs.limit)");
     assert!(!session.context.cwd.join("ran").exists());
-    // one that is waited for is waited for longer, with a word of it
-    let third = session.run(json!({"command": "sleep 0.4; echo out"})).await;
-    assert_eq!((third.status, third.output.as_str()), (CallStatus::Ok, "out\n"));
-    assert_eq!(
-        *session.seen.warnings.lock().unwrap(),
-        ["it cannot go on as a job, so it is waited for: 1 jobs run, which is the limit (jobs.limit)"]
-    );
-    assert_eq!(carrying(&mark).len(), 1, "the first one was left alone");
+    // one that runs is not held up at its budget: it goes on, one more than the limit
+    let third = session.run(json!({"command": format!("sleep {mark}; echo out")})).await;
+    assert_eq!((third.status, job_of(&third)), (CallStatus::Detached, Some(JobId(2))), "{}", third.output);
+    assert!(third.output.starts_with("[detached after 100 ms: it goes on as job j2"), "{}", third.output);
+    until("both run", || carrying(&mark).len() == 2).await;
+}
+
+#[test]
+fn the_limit_refuses_the_next_start_by_name_and_no_wait_passes_its_budget_for_it() {
+    let place = Place::new();
+    let mark = mark();
+    let start = |more: &str| json!({"tool": "bash", "input": {"command": format!("sleep {mark}{more}"), "background": true}});
+    let waits = json!({"tool": "bash", "input": {"command": format!("sleep {mark}; echo never")}});
+    let script = json!({"turns": [
+        {"calls": [start(""), start("; echo second"), waits, start("; echo fourth")]},
+        {"say": "Full."}
+    ]});
+    let mut session = place.open_with(&script.to_string(), Mode::Auto, Which::New, |options| {
+        options.limits.jobs_max = 1;
+        options.limits.blocking_budget = Millis(200);
+    });
+    session.send("start");
+    assert_eq!(session.turn_end(1), TurnStatus::Done, "{}", transcript(&session.path()));
+    let settles = session.settles();
+    let statuses: Vec<CallStatus> = settles.iter().map(|settle| settle.status).collect();
+    use CallStatus::{Detached, Error};
+    assert_eq!(statuses, [Detached, Error, Detached, Error], "{settles:#?}");
+    let refused = |names: &str| {
+        format!(
+            "no more than 1 jobs may run at once (jobs.limit), and so many do: {names}. Nothing was started: end one \
+             of them, or wait for an end"
+        )
+    };
+    assert_eq!(settles[1].output, refused(&format!("j1 sleep {mark}")));
+    assert!(settles[2].output.contains("detached after 200 ms: it goes on as job j2"), "{:?}", settles[2]);
+    assert_eq!(settles[3].output, refused(&format!("j1 sleep {mark}; j2 sleep {mark}; echo never")));
+    for job in [1, 2] {
+        session.command(Command::Job { job: JobId(job), ask: JobAsk::Kill });
+    }
+    session.until("their ends", |record| record.jobs.iter().all(|(_, row)| !row.runs()).then_some(()));
+    session.close();
+    assert_eq!(carrying(&mark), Vec::<i32>::new());
 }
 
 #[tokio::test]

@@ -26,6 +26,7 @@ mod screen;
 mod server;
 mod session;
 mod swapped;
+mod taken_up;
 mod terminal;
 mod tidy;
 mod tools_files;

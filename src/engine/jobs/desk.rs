@@ -21,15 +21,21 @@ use crate::process::Running;
 use crate::process::record::{LEFT_OUTPUT_FILE, OUTPUT_FILE, make_dir, write_whole};
 use crate::store::tree::order;
 use crate::tool::Later;
-use crate::tool::desk::{self, NewJob};
+use crate::tool::desk::{self, NewJob, Place};
+use crate::tool::input::one_line;
 
-use super::watch::{self as watching, Asked};
+use super::found::{Sought, sought_row};
+use super::watch::{self as watching, Asked, Ending};
 use crate::engine::spawn;
 
 /// Wishes that may wait for one job's watcher.
 const ASKS_MAX: usize = 256;
 /// Most bytes of a command that a job's node holds.
 const COMMAND_MAX: usize = 16 * 1024;
+/// Jobs that are named when there is no place for another.
+const FULL_NAMED_MAX: usize = 8;
+/// Most characters of each of their commands.
+const FULL_COMMAND_MAX: usize = 40;
 /// The node beside the record of its command.
 pub const JOB_FILE: &str = "job.json";
 
@@ -39,8 +45,8 @@ pub enum JobNews {
     /// This one runs.
     Began(JobNode),
     /// This one ended.
-    Ended(Box<JobEnd>),
-    /// One could not be named in its directory: what happened.
+    Ended(Box<JobEnd>, Ending),
+    /// Something is wrong with one: what.
     Trouble(String),
 }
 
@@ -90,10 +96,11 @@ impl Desk {
         self.inner().running.values().map(|entry| entry.node.clone()).collect()
     }
 
-    /// Whether none runs that does not go on without the program.
+    /// Whether none runs that does not go on without the program, and none has an end that is not told yet.
     pub fn none_to_end(&self) -> bool {
         let record = self.shared.read();
-        self.inner().running.keys().all(|job| record.jobs.get(job).is_none_or(|row| row.kept))
+        let goes_on = |job| record.jobs.get(job).is_none_or(|row| row.kept && row.runs());
+        self.inner().running.keys().all(goes_on)
     }
 
     /// What a job told so far: bytes and lines.
@@ -101,31 +108,54 @@ impl Desk {
         self.shared.read().jobs.get(&job).map_or((0, 0), |row| (row.bytes, row.lines))
     }
 
-    /// Puts a job on the board and has it watched.
-    fn enter(&self, running: Running, node: JobNode, row: JobRow) {
+    /// The newest part of what a job told.
+    pub(super) fn tail(&self, job: JobId) -> String {
+        self.shared.read().jobs.get(&job).map_or_else(String::new, |row| row.tail.clone())
+    }
+
+    /// Puts a job on the board. What is asked of it comes to who has the ends.
+    fn enter(&self, node: JobNode, row: JobRow, place: Option<Place>) -> Sought {
         let job = node.id;
         let (asks, asked) = mpsc::channel(ASKS_MAX);
         let (told, end) = watch::channel(None);
         {
             let mut inner = self.inner();
-            inner.jobs.began(job, node.after.as_ref().map(order));
+            let after = node.after.as_ref().map(order);
+            match place {
+                Some(place) => {
+                    inner.jobs.began_in_place(job, after);
+                    place.taken();
+                }
+                None => inner.jobs.began(job, after),
+            }
             inner.running.insert(job, Entry { node: node.clone(), asks, end });
         }
         self.shared.change(|record| record.jobs.begin(job, row));
-        spawn::task(watching::watch(self.clone(), running, node, asked, told));
+        Sought { node, asked, told }
     }
 
-    /// A job that was found when the session was opened.
-    pub fn adopt(&self, running: Running, node: JobNode, row: JobRow) {
-        self.enter(running, node, row);
+    /// A job of an earlier program is listed as one that is being looked up.
+    pub(super) fn seek(&self, node: JobNode, spool: PathBuf) -> Sought {
+        let row = sought_row(&node, spool);
+        self.enter(node, row, None)
     }
 
-    /// A job that was found ended, or lost: its row.
-    pub fn found_ended(&self, row: JobRow) {
-        let job = row.node.id;
-        self.shared.change(|record| record.jobs.begin(job, row));
-        let over = self.inner().jobs.found_ended(job);
-        self.forget(over);
+    /// One that was looked up runs, and stands so.
+    pub(super) fn found(&self, node: &JobNode, stands: impl FnOnce(&mut JobRow)) {
+        // a crash may have come before its node was written; one that stands is not written again
+        self.tell(JobNews::Began(node.clone()));
+        self.report(node.id, stands);
+    }
+
+    /// How one stands could not be found out: it is listed no more.
+    pub(super) fn give_up(&self, job: JobId, why: &str) {
+        {
+            let mut inner = self.inner();
+            inner.running.remove(&job);
+            inner.jobs.let_go(job);
+        }
+        self.forget(Some(job));
+        self.tell(JobNews::Trouble(format!("{job} could not be taken up: {why}")));
     }
 
     /// Running jobs that a rewind to this entry ends.
@@ -139,15 +169,17 @@ impl Desk {
     }
 
     /// A job ended: it leaves those that run.
-    pub(super) fn ended(&self, node: JobNode, outcome: JobOutcome) {
+    pub(super) fn ended(&self, node: JobNode, outcome: JobOutcome, ending: Ending) {
         let job = node.id;
+        let end = JobEnd { job, call: node.call, command: node.command, hidden: node.hidden, outcome };
         let ended = {
+            // in one step: whoever sees that it runs no longer finds the news of it
             let mut inner = self.inner();
             inner.running.remove(&job);
+            inner.news.push(JobNews::Ended(Box::new(end), ending));
             inner.jobs.ended(job)
         };
-        let end = JobEnd { job, call: node.call, command: node.command, hidden: node.hidden, outcome };
-        self.tell(JobNews::Ended(Box::new(end)));
+        self.wake.notify_one();
         if let Ended::Listed { dismissed } = ended {
             self.forget(dismissed);
         }
@@ -166,9 +198,8 @@ impl Desk {
 
     /// A name that no job of the session has or had: the link to its call's directory is made with it.
     fn name(&self, call_dir: &Path) -> (JobId, Option<String>) {
-        let mut inner = self.inner();
         loop {
-            let job = inner.jobs.mint();
+            let job = self.inner().jobs.mint();
             match link(&self.jobs_dir, job, call_dir) {
                 Ok(()) => return (job, None),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -182,7 +213,15 @@ impl Desk {
         }
     }
 
-    pub(super) fn take_new(&self, running: Running, new: NewJob) -> JobId {
+    /// A command becomes a job, on a blocking thread: its name and its node are files. Whoever waits may go away
+    /// meanwhile, the job is there all the same.
+    pub(super) async fn take_new(&self, running: Running, new: NewJob, place: Option<Place>) -> JobId {
+        let desk = self.clone();
+        spawn::off_the_loop(move || desk.begin(running, new, place)).await
+    }
+
+    /// Names a job, writes its node and enters it. Blocking.
+    fn begin(&self, running: Running, new: NewJob, place: Option<Place>) -> JobId {
         let dir = running.dir().to_owned();
         let (id, mut trouble) = self.name(&dir);
         let NewJob { call, mut command, cwd, by, hidden, terminal, began, told, waiting, after } = new;
@@ -217,8 +256,28 @@ impl Desk {
         if let Some(why) = trouble {
             self.tell(JobNews::Trouble(why));
         }
-        self.enter(running, node, row);
+        let Sought { node, asked, told } = self.enter(node, row, place);
+        spawn::task(watching::watch(self.clone(), running, node, asked, told));
         id
+    }
+
+    /// Why no more jobs may be started: who has the places, but for those that are kept from the model.
+    fn full(&self, limit: u32) -> String {
+        let record = self.shared.read();
+        let shown = record.jobs.iter().map(|(_, row)| row).filter(|row| row.runs() && !row.node.hidden);
+        let shown: Vec<&JobNode> = shown.map(|row| &row.node).collect();
+        let name = |node: &&JobNode| format!("{} {}", node.id, one_line(&node.command, FULL_COMMAND_MAX));
+        let mut named: Vec<String> = shown.iter().take(FULL_NAMED_MAX).map(name).collect();
+        match shown.len().saturating_sub(FULL_NAMED_MAX) {
+            0 => {}
+            more => named.push(format!("and {more} more")),
+        }
+        let colon = if named.is_empty() { "" } else { ": " };
+        format!(
+            "no more than {limit} jobs may run at once (jobs.limit), and so many do{colon}{}. Nothing was started: \
+             end one of them, or wait for an end",
+            named.join("; ")
+        )
     }
 }
 
@@ -240,17 +299,21 @@ fn link(jobs_dir: &Path, job: JobId, call_dir: &Path) -> io::Result<()> {
 }
 
 impl desk::Desk for Desk {
-    fn admit(&self) -> Result<(), String> {
-        self.inner().jobs.admit().map_err(|full| {
-            format!(
-                "{} jobs run, which is the limit (jobs.limit): wait for one of them or end it first",
-                full.limit
-            )
-        })
+    fn hold(&self) -> Result<Place, String> {
+        let held = self.inner().jobs.hold();
+        match held {
+            Ok(()) => {
+                let inner = Arc::clone(&self.inner);
+                Ok(Place::new(move || {
+                    inner.lock().unwrap_or_else(PoisonError::into_inner).jobs.give_back();
+                }))
+            }
+            Err(full) => Err(self.full(full.limit)),
+        }
     }
 
-    fn take(&self, running: Running, job: NewJob) -> JobId {
-        self.take_new(running, job)
+    fn take(&self, running: Running, job: NewJob, place: Option<Place>) -> Later<'_, JobId> {
+        Box::pin(self.take_new(running, job, place))
     }
 
     fn rows(&self) -> Vec<JobRow> {
@@ -282,7 +345,7 @@ impl desk::Desk for Desk {
                 Some(mut end) => end.wait_for(Option::is_some).await.ok().and_then(|end| end.clone()),
                 None => match desk::Desk::row(self, job)?.state {
                     JobState::Ended(outcome) => Some(outcome),
-                    JobState::Running | JobState::Ending { .. } => None,
+                    JobState::Sought | JobState::Running | JobState::Ending { .. } => None,
                 },
             }
         })

@@ -2,25 +2,31 @@
 //! are retired with the end that their directory tells, or as lost.
 //!
 //! What is looked at: the nodes that stand in the journal, and the names in the `jobs` directory of which the
-//! journal says nothing, for a crash may come before a node is written. Keeps `job_record_survives_crash`.
+//! journal says nothing, for a crash may come before a node is written. Each call's directory is looked at by a
+//! task of its own, so that a keeper that does not answer holds up nothing; what is asked of a job meanwhile waits
+//! for the answer. Keeps `job_record_survives_crash`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::api::entry::{EntryBody, Level};
-use crate::api::job::{JobEnd, JobNode, JobOutcome, JobRow, JobState, Starter};
-use crate::base::JobId;
+use tokio::sync::{mpsc, watch};
+
+use crate::api::job::{JobNode, JobOutcome, JobRow, JobState, Starter};
+use crate::base::{CallId, JobId};
 use crate::law::batch::{Found, Node, Told, reopen};
 use crate::law::output::{DEFAULT_LIMITS, Truncation};
-use crate::process::record::{KEEPER_FILE, KeeperRecord, LEFT_OUTPUT_FILE, OUTPUT_FILE, Record, read};
+use crate::process::record::{
+    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_OUTPUT_FILE, LeftRecord, OUTPUT_FILE, Record, read,
+};
 use crate::process::wire::{Standing, TAIL_MAX};
 use crate::process::{Adopted, Running, adopt};
-
 use crate::tool::desk::NewJob;
 
-use super::desk::{JOB_FILE, LEFT_JOB_FILE};
-use super::watch::{left_outcome, lost, outcome};
+use super::desk::{Desk, JOB_FILE, LEFT_JOB_FILE};
+use super::watch::{self as watching, Asked, Ending, left_outcome, lost, outcome};
 use crate::engine::owner::Owner;
+use crate::engine::spawn;
 
 /// What the journal tells of jobs.
 #[derive(Debug, Default)]
@@ -31,103 +37,142 @@ pub struct Known {
     pub over: BTreeSet<JobId>,
 }
 
+/// A job that is being looked up: it is listed, and what is asked of it waits.
+pub(super) struct Sought {
+    pub node: JobNode,
+    pub asked: mpsc::Receiver<Asked>,
+    pub told: watch::Sender<Option<Arc<JobOutcome>>>,
+}
+
 impl Owner {
-    /// Takes up the jobs of an earlier program.
-    pub(in crate::engine) async fn take_up_jobs(&mut self, known: Known) {
+    /// Begins to take up the jobs of an earlier program: they are listed at once, how they stand is told later.
+    pub(in crate::engine) fn take_up_jobs(&mut self, known: Known) {
         let jobs = self.store.jobs_dir();
-        let mut nodes: Vec<JobNode> = known.nodes;
+        let Known { mut nodes, over } = known;
         for node in &nodes {
             self.nodes.found(node.id);
         }
-        let named = |job: &JobId| nodes.iter().any(|node| node.id == *job);
-        let unknown: Vec<JobId> =
-            names(&jobs).into_iter().filter(|job| !known.over.contains(job) && !named(job)).collect();
-        nodes.extend(unknown.into_iter().filter_map(|job| written(&jobs, job)));
+        let named: BTreeSet<JobId> = nodes.iter().map(|node| node.id).collect();
+        let unknown = names(&jobs).into_iter().filter(|job| !over.contains(job) && !named.contains(job));
+        nodes.extend(unknown.filter_map(|job| written(&jobs, job)));
         nodes.sort_by_key(|node| node.id);
+        // a command and what it left behind are two jobs of one directory, with one keeper
+        let mut places: BTreeMap<CallId, Vec<Sought>> = BTreeMap::new();
         for node in nodes {
-            let over = known.over.contains(&node.id);
-            self.take_up(node, over).await;
-        }
-        self.on_jobs();
-    }
-
-    async fn take_up(&mut self, node: JobNode, known: bool) {
-        let dir = self.store.call_dir(&node.call);
-        let adopted =
-            if known { Ok(Adopted::Lost) } else { adopt(&dir, Truncation::On(DEFAULT_LIMITS)).await };
-        let (told, running) = match adopted {
-            Err(why) => {
-                // neither watched nor called ended: its node stays, and the next open looks again
-                return self.say(Level::Warning, format!("{} could not be taken up: {why}", node.id));
+            if over.contains(&node.id) {
+                self.node(Node::Over(node.id));
+            } else {
+                let spool = self.store.call_dir(&node.call).join(output_of(&node));
+                places.entry(node.call.clone()).or_default().push(self.desk.seek(node, spool));
             }
-            Ok(Adopted::Lost) => (Told::Nothing, None),
-            Ok(Adopted::Running(running, standing)) => match (standing.ended, node.by) {
-                (true, Starter::Left) | (false, Starter::Model | Starter::Person) => {
-                    (Told::Running, Some((running, standing)))
-                }
-                // the command itself has ended; what it left behind goes on and is a job of its own
-                (true, Starter::Model | Starter::Person) => {
-                    self.left_running(&node, *running, &standing);
-                    (ended(&dir, &node), None)
-                }
-                (false, Starter::Left) => (Told::Nothing, None),
+        }
+        for (call, sought) in places {
+            spawn::task(look_up(self.desk.clone(), self.store.call_dir(&call), sought));
+        }
+    }
+}
+
+/// What a directory tells.
+enum Tells {
+    /// Its keeper answers; whether the command itself has ended.
+    Lives { ended: bool },
+    /// It has ended, and so has what it left behind.
+    Over(Box<Record>, Option<Box<LeftRecord>>),
+    /// Nothing.
+    Gone,
+}
+
+/// Finds out how the jobs of one directory stand, and does with each what follows from it.
+async fn look_up(desk: Desk, dir: PathBuf, sought: Vec<Sought>) {
+    let (tells, mut running) = match adopt(&dir, Truncation::On(DEFAULT_LIMITS)).await {
+        // neither watched nor called ended: the nodes stay, and the next open looks again
+        Err(why) => return sought.into_iter().for_each(|one| desk.give_up(one.node.id, &why)),
+        Ok(Adopted::Running(running, standing)) => {
+            (Tells::Lives { ended: standing.ended }, Some((running, standing)))
+        }
+        Ok(Adopted::Ended(record, left)) => (Tells::Over(record, left), None),
+        Ok(Adopted::Lost) => (Tells::Gone, None),
+    };
+    let tells = Arc::new(tells);
+    let mut command = None;
+    for one in sought {
+        let (tells, at, node) = (Arc::clone(&tells), dir.clone(), one.node.clone());
+        let end = move || match reopen(false, told(&at, &tells, &node)) {
+            Found::Adopt => None,
+            Found::Ended(end) => Some(end),
+            Found::Lost | Found::Known => Some(lost_in(&at, &node)),
+        };
+        let end = spawn::off_the_loop(end).await;
+        if one.node.by != Starter::Left {
+            command = Some(one.node.clone());
+        }
+        match end {
+            Some(end) => watching::finish(&desk, &one.node, end, &one.told, Ending::Found),
+            None => match running.take() {
+                Some((running, standing)) => watch_again(&desk, *running, &standing, one),
+                // another job of this directory has it
+                None => desk.give_up(one.node.id, "its command is watched as another job"),
             },
-            Ok(Adopted::Ended(record, left)) => (
-                Told::Ended(match (node.by, left) {
-                    (Starter::Left, Some(left)) => {
-                        left_outcome(&left, 0, 0, &tail(&dir.join(LEFT_OUTPUT_FILE)), node.began)
-                    }
-                    (Starter::Left, None) => lost(0, 0, "", node.began),
-                    (Starter::Model | Starter::Person, _) => {
-                        outcome(&record, &tail(&dir.join(OUTPUT_FILE)), node.began)
-                    }
-                }),
-                None,
-            ),
-        };
-        match reopen(known, told) {
-            Found::Known => self.node(Node::Over(node.id)),
-            Found::Adopt => {
-                if let Some((running, standing)) = running {
-                    // a crash may have come before its node was written; one that stands is not written again
-                    self.node(Node::Began(node.id, node.clone()));
-                    let row = running_row(&dir, &node, &standing);
-                    self.desk.adopt(*running, node, row);
-                }
-            }
-            Found::Ended(end) => self.retire(&dir, node, end),
-            Found::Lost => {
-                let output = dir.join(output_of(&node));
-                let bytes = std::fs::metadata(&output).map_or(0, |meta| meta.len());
-                let end = lost(bytes, 0, &tail(&output), node.began);
-                self.retire(&dir, node, end);
-            }
         }
     }
-
-    fn left_running(&mut self, node: &JobNode, running: Running, standing: &Standing) {
+    // the command itself has ended; what it left behind goes on and is a job of its own
+    if let (Some((running, standing)), Some(node)) = (running, command)
+        && standing.ended
+    {
         let told = (standing.bytes, standing.lines, standing.tail.clone());
-        self.desk.take_new(running, NewJob::left_by(node, node.began, told));
+        desk.take_new(*running, NewJob::left_by(&node, node.began, told), None).await;
     }
+}
 
-    /// A job that ended while nobody looked: told once, and listed.
-    fn retire(&mut self, dir: &Path, node: JobNode, end: JobOutcome) {
-        let row = JobRow {
-            node: node.clone(),
-            pid: 0,
-            state: JobState::Ended(std::sync::Arc::new(end.clone())),
-            kept: false,
-            bytes: end.bytes,
-            lines: end.lines,
-            tail: end.last.clone(),
-            waiting: false,
-            screen: None,
-            spool: dir.join(output_of(&node)),
-        };
-        self.desk.found_ended(row);
-        self.node(Node::Over(node.id));
-        let JobNode { id, call, command, hidden, .. } = node;
-        self.commit(EntryBody::JobEnd(JobEnd { job: id, call, command, hidden, outcome: end }));
+/// A job that lives is watched from here on.
+fn watch_again(desk: &Desk, running: Running, standing: &Standing, one: Sought) {
+    desk.found(&one.node, |row| {
+        row.pid = standing.process.pid;
+        row.state = JobState::Running;
+        row.kept = standing.kept;
+        (row.bytes, row.lines, row.tail) = (standing.bytes, standing.lines, standing.tail.clone());
+        row.waiting = standing.waiting;
+    });
+    spawn::task(watching::watch(desk.clone(), running, one.node, one.asked, one.told));
+}
+
+/// What the directory tells of one of its jobs. Blocking.
+fn told(dir: &Path, tells: &Tells, node: &JobNode) -> Told<JobOutcome> {
+    match (tells, node.by) {
+        (Tells::Lives { ended: true }, Starter::Left)
+        | (Tells::Lives { ended: false }, Starter::Model | Starter::Person) => Told::Running,
+        (Tells::Lives { ended: true }, Starter::Model | Starter::Person) => ended(dir, node),
+        (Tells::Lives { ended: false }, Starter::Left) | (Tells::Gone, _) => Told::Nothing,
+        (Tells::Over(_, Some(left)), Starter::Left) => {
+            Told::Ended(left_outcome(left, 0, 0, &tail(&dir.join(LEFT_OUTPUT_FILE)), node.began))
+        }
+        (Tells::Over(_, None), Starter::Left) => Told::Nothing,
+        (Tells::Over(record, _), Starter::Model | Starter::Person) => {
+            Told::Ended(outcome(record, &tail(&dir.join(OUTPUT_FILE)), node.began))
+        }
+    }
+}
+
+/// The end of a job of which its directory tells none. Blocking.
+fn lost_in(dir: &Path, node: &JobNode) -> JobOutcome {
+    let output = dir.join(output_of(node));
+    let bytes = std::fs::metadata(&output).map_or(0, |meta| meta.len());
+    lost(bytes, 0, &tail(&output), node.began)
+}
+
+/// The row of a job that is being looked up. What runs without its program is kept.
+pub(super) fn sought_row(node: &JobNode, spool: PathBuf) -> JobRow {
+    JobRow {
+        node: node.clone(),
+        pid: 0,
+        state: JobState::Sought,
+        kept: true,
+        bytes: 0,
+        lines: 0,
+        tail: String::new(),
+        waiting: false,
+        screen: None,
+        spool,
     }
 }
 
@@ -136,24 +181,9 @@ fn output_of(node: &JobNode) -> &'static str {
 }
 
 fn ended(dir: &Path, node: &JobNode) -> Told<JobOutcome> {
-    match read::<Record>(dir, crate::process::record::END_FILE) {
+    match read::<Record>(dir, END_FILE) {
         Ok(Some(record)) => Told::Ended(outcome(&record, &tail(&dir.join(OUTPUT_FILE)), node.began)),
         Ok(None) | Err(_) => Told::Nothing,
-    }
-}
-
-fn running_row(dir: &Path, node: &JobNode, standing: &Standing) -> JobRow {
-    JobRow {
-        node: node.clone(),
-        pid: standing.process.pid,
-        state: JobState::Running,
-        kept: standing.kept,
-        bytes: standing.bytes,
-        lines: standing.lines,
-        tail: standing.tail.clone(),
-        waiting: standing.waiting,
-        screen: None,
-        spool: dir.join(output_of(node)),
     }
 }
 

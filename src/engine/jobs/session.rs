@@ -20,6 +20,7 @@ use crate::store::codec;
 use crate::tool::desk::Desk as _;
 
 use super::desk::JobNews;
+use super::watch::Ending;
 use crate::engine::clock;
 use crate::engine::owner::Owner;
 
@@ -54,11 +55,20 @@ impl Owner {
     pub(in crate::engine) fn on_jobs(&mut self) {
         for news in self.desk.news() {
             match news {
-                JobNews::Began(node) => self.node(Node::Began(node.id, node)),
-                JobNews::Ended(end) => {
+                JobNews::Began(node) => {
+                    let job = node.id;
+                    self.node(Node::Began(job, node));
+                    // it was on its way when the session began to close
+                    if self.closing.is_some() {
+                        self.end_job(job);
+                    }
+                }
+                JobNews::Ended(end, ending) => {
                     self.node(Node::Over(end.job));
-                    let tells =
-                        !end.hidden && end.outcome.end != (crate::law::job::End::Killed { by: By::Rewind });
+                    // one that came while nobody looked waits for the person's word
+                    let tells = ending == Ending::Seen
+                        && !end.hidden
+                        && end.outcome.end != (crate::law::job::End::Killed { by: By::Rewind });
                     let job = end.job;
                     self.commit(EntryBody::JobEnd(*end));
                     self.rewinding(Some(job));
@@ -164,13 +174,19 @@ impl Owner {
     /// Ends every running job that is not kept, with the program as its cause; they have until the
     /// session's own end.
     pub(in crate::engine) fn end_jobs(&mut self, leave: bool) {
+        self.leave_jobs = leave;
         for node in self.desk.running() {
-            let kept = self.desk.row(node.id).is_some_and(|row: JobRow| row.kept);
-            match (leave, kept) {
-                (true, false) => self.desk.ask(node.id, JobAsk::Keep(true), By::User),
-                (false, false) => self.desk.ask(node.id, JobAsk::Kill, By::ProgramGone),
-                (_, true) => {}
-            }
+            self.end_job(node.id);
+        }
+    }
+
+    /// Ends a job with the session, or leaves it running, as the person said.
+    fn end_job(&self, job: JobId) {
+        let kept = self.desk.row(job).is_some_and(|row: JobRow| row.kept);
+        match (self.leave_jobs, kept) {
+            (true, false) => self.desk.ask(job, JobAsk::Keep(true), By::User),
+            (false, false) => self.desk.ask(job, JobAsk::Kill, By::ProgramGone),
+            (_, true) => {}
         }
     }
 }

@@ -29,6 +29,15 @@ pub struct Asked {
     pub by: By,
 }
 
+/// When an end came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// While the job was watched.
+    Seen,
+    /// While no program was there: it was found when the session was opened.
+    Found,
+}
+
 /// Watches a job until nothing of it is left.
 pub async fn watch(
     desk: Desk,
@@ -38,7 +47,8 @@ pub async fn watch(
     told: watch::Sender<Option<Arc<JobOutcome>>>,
 ) {
     let job = node.id;
-    let mut tail = String::new();
+    // what it told before counts until it tells more
+    let mut tail = desk.tail(job);
     let mut gone = 0;
     let mut killer = None;
     loop {
@@ -78,29 +88,30 @@ pub async fn watch(
             Some(News::Ended { record, .. }) => {
                 let outcome = outcome(&record, &tail, node.began);
                 let left = !record.left.is_empty() && node.by != Starter::Left;
-                finish(&desk, &node, outcome, &told);
+                finish(&desk, &node, outcome, &told, Ending::Seen);
                 if left {
-                    hand_on(&desk, running, &node);
+                    hand_on(&desk, running, &node).await;
                 }
                 return;
             }
             Some(News::Left(left)) => {
                 let (bytes, lines) = desk.counts(job);
-                return finish(&desk, &node, left_outcome(&left, bytes, lines, &tail, node.began), &told);
+                let outcome = left_outcome(&left, bytes, lines, &tail, node.began);
+                return finish(&desk, &node, outcome, &told, Ending::Seen);
             }
             // the keeper is gone and told no end: only of processes that were left behind
             None => {
                 let (bytes, lines) = desk.counts(job);
                 let lost = lost(bytes, lines, &tail, node.began);
-                return finish(&desk, &node, lost, &told);
+                return finish(&desk, &node, lost, &told, Ending::Seen);
             }
         }
     }
 }
 
 /// What a command left behind when it ended as a job goes on as another one.
-fn hand_on(desk: &Desk, running: Running, node: &JobNode) {
-    desk.take_new(running, NewJob::left_by(node, clock::now(), (0, 0, String::new())));
+async fn hand_on(desk: &Desk, running: Running, node: &JobNode) {
+    desk.take_new(running, NewJob::left_by(node, clock::now(), (0, 0, String::new())), None).await;
 }
 
 async fn carry_out(running: &mut Running, wish: Asked) {
@@ -116,15 +127,23 @@ async fn carry_out(running: &mut Running, wish: Asked) {
     }
 }
 
-fn finish(desk: &Desk, node: &JobNode, outcome: JobOutcome, told: &watch::Sender<Option<Arc<JobOutcome>>>) {
+/// A job's end: its row, the conversation, and who waits for it are told.
+pub(super) fn finish(
+    desk: &Desk,
+    node: &JobNode,
+    outcome: JobOutcome,
+    told: &watch::Sender<Option<Arc<JobOutcome>>>,
+    ending: Ending,
+) {
     let shared = Arc::new(outcome.clone());
     desk.report(node.id, |row| {
         row.bytes = outcome.bytes;
         row.lines = outcome.lines;
         row.waiting = false;
+        row.kept &= ending == Ending::Seen;
         row.state = JobState::Ended(Arc::clone(&shared));
     });
-    desk.ended(node.clone(), outcome);
+    desk.ended(node.clone(), outcome, ending);
     // nobody may be waiting
     let _ = told.send(Some(shared));
 }

@@ -38,8 +38,8 @@ pub enum Adopted {
 const TAKEOVER_MAX: Duration = Duration::from_secs(1);
 /// The time between two of these.
 const TAKEOVER_EVERY: Duration = Duration::from_millis(20);
-/// How long a keeper may take to answer a hello.
-const HELLO_MAX: Duration = Duration::from_secs(5);
+/// How long a keeper may take to answer a hello: long, for nothing else waits for it.
+const HELLO_MAX: Duration = Duration::from_secs(30);
 
 /// Takes over the command of this directory from a program that is gone. Its keeper is known by its number, its
 /// start and its boot. An `Err` says why it can be neither watched nor called ended.

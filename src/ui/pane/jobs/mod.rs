@@ -137,7 +137,9 @@ impl State {
             .iter()
             .filter(|(job, row)| matches(**job, row))
             .map(|(job, row)| match &row.state {
-                JobState::Running | JobState::Ending { .. } => (false, u64::from(job.0), *job),
+                JobState::Sought | JobState::Running | JobState::Ending { .. } => {
+                    (false, u64::from(job.0), *job)
+                }
                 JobState::Ended(outcome) => (true, u64::MAX - outcome.ended.0, *job),
             })
             .collect();

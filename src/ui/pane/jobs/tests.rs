@@ -125,6 +125,8 @@ fn a_second_click_on_the_same_job_opens_it() {
 #[test]
 fn every_end_is_said_with_who_and_why() {
     let mut job = row(1, "x");
+    job.state = JobState::Sought;
+    assert_eq!((words::stands(&job).0, words::note(&job).0.as_str()), ("…", "being looked up"));
     job.state = JobState::Ending { by: By::User, stage: Stage::Asked { processes: 3 } };
     assert_eq!(words::note(&job).0, "TERM sent to 3");
     job.state = JobState::Ending { by: By::User, stage: Stage::Destroyed { processes: 1 } };

@@ -106,7 +106,7 @@ fn one(state: &State, job: JobId, action: Action) -> Vec<Out> {
         },
         Action::JobDismiss => match &row.state {
             JobState::Ended(_) => Out::Ask(job, JobAsk::Dismiss),
-            JobState::Running | JobState::Ending { .. } => {
+            JobState::Sought | JobState::Running | JobState::Ending { .. } => {
                 Out::Say(format!("{job} runs: x ends it, then d takes it off the list"))
             }
         },

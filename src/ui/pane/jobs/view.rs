@@ -93,7 +93,7 @@ fn details(state: &State, area: &Rect) -> Vec<(String, Role)> {
         return out;
     }
     match &row.state {
-        JobState::Running | JobState::Ending { .. } => {}
+        JobState::Sought | JobState::Running | JobState::Ending { .. } => {}
         JobState::Ended(outcome) => {
             let mut cause = Wrapper::new(usize::from(area.width).saturating_sub(2).max(1));
             let text = tame(&words::cause(outcome)).into_owned();
@@ -145,11 +145,11 @@ fn draw_row(
 /// What stands at the end of a row: as much as leaves the command its room.
 fn ending(row: &JobRow, room: usize, command: usize, now: Millis) -> String {
     let time = match &row.state {
-        JobState::Running | JobState::Ending { .. } => elapsed(now.since(row.node.began)),
+        JobState::Sought | JobState::Running | JobState::Ending { .. } => elapsed(now.since(row.node.began)),
         JobState::Ended(outcome) => elapsed(outcome.duration),
     };
     let size = match &row.state {
-        JobState::Running | JobState::Ending { .. } => row.bytes,
+        JobState::Sought | JobState::Running | JobState::Ending { .. } => row.bytes,
         JobState::Ended(outcome) => outcome.bytes,
     };
     let size = format!("{:>4}", words::bytes(size));
@@ -190,7 +190,7 @@ pub fn counts(state: &State, key: &str) -> String {
     let mut waits = None;
     for (job, row) in state.iter() {
         match &row.state {
-            JobState::Running | JobState::Ending { .. } => runs += 1,
+            JobState::Sought | JobState::Running | JobState::Ending { .. } => runs += 1,
             JobState::Ended(outcome) if words::ended(&outcome.end).0 == "✓" => ended += 1,
             JobState::Ended(_) => failed += 1,
         }

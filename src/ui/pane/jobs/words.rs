@@ -5,9 +5,10 @@ use crate::api::job::{JobOutcome, JobRow, JobState};
 use crate::law::job::{End, Stage, signal_name};
 use crate::ui::widget::row::Role;
 
-/// The mark of a job and its look: `●` runs, `◐` is being ended, `✓` went well, `✗` did not, `?` is lost.
+/// The mark of a job and its look: `…` is being looked up, `●` runs, `◐` is being ended, `✓` went well, `✗` did not, `?` is lost.
 pub fn stands(row: &JobRow) -> (&'static str, Role) {
     match &row.state {
+        JobState::Sought => ("…", Role::Dim),
         JobState::Running => ("●", Role::Accent),
         JobState::Ending { .. } => ("◐", Role::Warning),
         JobState::Ended(outcome) => ended(&outcome.end),
@@ -54,6 +55,7 @@ fn gone(outcome: &JobOutcome) -> Option<String> {
 pub(super) fn note(row: &JobRow) -> (String, String, bool) {
     let both = |text: String| (text.clone(), text, true);
     match &row.state {
+        JobState::Sought => ("being looked up".to_owned(), "looked up".to_owned(), false),
         JobState::Running if row.waiting => both("⌨ waits".to_owned()),
         JobState::Running => (String::new(), String::new(), false),
         JobState::Ending { stage: Stage::Asked { processes }, .. } => {
@@ -99,7 +101,7 @@ pub(super) fn bytes(count: u64) -> String {
 /// The newest lines of a job's output, oldest first.
 pub(super) fn last_lines(row: &JobRow, most: usize) -> Vec<String> {
     let text = match &row.state {
-        JobState::Running | JobState::Ending { .. } => &row.tail,
+        JobState::Sought | JobState::Running | JobState::Ending { .. } => &row.tail,
         JobState::Ended(outcome) => &outcome.last,
     };
     crate::ui::pane::live::last_lines(text, most)
