@@ -158,7 +158,10 @@ fn found(loaded: &Loaded) -> doctor::Found {
         usable: endpoint.usable(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let servers = runtime.map(|runtime| runtime.block_on(probe(&USUAL))).unwrap_or_default();
+    let (servers, group) = match runtime {
+        Ok(runtime) => (runtime.block_on(probe(&USUAL)), runtime.block_on(group())),
+        Err(error) => (Vec::new(), Err(error.to_string())),
+    };
     let server = |found: Found| ServerInfo {
         kind: found.endpoint.name,
         base_url: found.endpoint.base_url,
@@ -169,6 +172,13 @@ fn found(loaded: &Loaded) -> doctor::Found {
         providers: table.endpoints().iter().map(state).collect(),
         servers: servers.into_iter().map(server).collect(),
         problems,
+        group,
         model_problem: model.and_then(|model| table.make(model).err()).map(|error| chain(&error)),
     }
+}
+
+/// The kind of cgroup that commands have here, or why they have none.
+async fn group() -> Result<String, String> {
+    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+    windlass::process::try_out(place.path()).await
 }

@@ -55,7 +55,7 @@ impl Report {
 }
 
 /// What other layers found, for `main` to fill in.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Found {
     /// Every provider of the table.
     pub providers: Vec<ProviderState>,
@@ -63,6 +63,8 @@ pub struct Found {
     pub servers: Vec<ServerInfo>,
     /// Problems of the keymap, the themes and the providers.
     pub problems: Vec<String>,
+    /// What holds the processes of a command together beside their parentage, or why nothing does.
+    pub group: Result<String, String>,
     /// Why the model that the settings choose cannot be used; none when it can, or none is chosen.
     pub model_problem: Option<String>,
 }
@@ -91,6 +93,7 @@ pub fn run(loaded: &Loaded, dirs: &Dirs, found: &Found) -> u8 {
     settings(&mut report, loaded, &found.problems);
     models(&mut report, loaded, found);
     tools(&mut report);
+    commands(&mut report, &found.group);
     let _ = writeln!(
         report.text,
         "\n{}",
@@ -306,6 +309,18 @@ fn tools(report: &mut Report) {
                 report.say(Mark::Warning, format!("{what}: there is no {program}"), &format!("set ${name}"))
             }
         }
+    }
+}
+
+fn commands(report: &mut Report, group: &Result<String, String>) {
+    report.group("Commands");
+    match group {
+        Ok(kind) => report.say(Mark::Good, format!("each has a group of its own ({kind})"), ""),
+        Err(why) => report.say(
+            Mark::Note,
+            format!("their processes are known by parentage alone: no group of their own ({why})"),
+            "",
+        ),
     }
 }
 

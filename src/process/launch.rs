@@ -3,12 +3,13 @@
 //! Not here: confinement. `sandbox::spawn` is the one way that commands are started; it ends up here.
 
 mod adopt;
+mod rest;
+mod tried;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
@@ -35,10 +36,9 @@ use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, WIRE_VERSION, line}
 
 pub(super) use adopt::lives;
 pub use adopt::{Adopted, adopt, boot, open_socket};
-
-/// The variable that a command's processes carry: its own directory. By it they are found when their keeper
-/// is gone.
-pub const MARK: &str = "WINDLASS_COMMAND";
+pub use rest::end_left_over;
+use rest::end_rest;
+pub use tried::try_out;
 
 /// Bytes of the spool that are read at once.
 const PIECE: usize = 256 * 1024;
@@ -258,7 +258,7 @@ fn launch_line(launch: &Launch) -> LaunchLine {
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))
             // the last one holds: one that came from a command around us is not ours
-            .chain([(OsString::from(MARK).into(), launch.dir.clone().into_os_string().into())])
+            .chain([(OsString::from(rest::MARK).into(), launch.dir.clone().into_os_string().into())])
             .collect(),
         cwd: launch.cwd.clone().into_os_string().into(),
         dir: launch.dir.clone().into_os_string().into(),
@@ -373,7 +373,7 @@ impl Running {
             if self.keeper_lives() {
                 return false;
             }
-            tree::end_marked(&marked_by(&self.dir));
+            end_rest(&self.dir);
         }
         self.left &= !self.gone;
         self.gone
@@ -394,7 +394,7 @@ impl Running {
         let (dir, process, truncation) = (self.dir.clone(), self.process.clone(), self.truncation);
         let finding = self.lost.get_or_insert_with(|| {
             tokio::task::spawn_blocking(move || {
-                let living = tree::end_marked(&marked_by(&dir));
+                let living = end_rest(&dir);
                 let (mut record, kept) = found(&dir, &process, truncation);
                 match record.end {
                     End::Lost => record.survivors = living,
@@ -476,25 +476,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         // what a keeper still watches it ends itself, as soon as we are gone
         if !self.over() && !self.ended && !self.keeper_lives() {
-            tree::end_marked(&marked_by(&self.dir));
+            end_rest(&self.dir);
         }
     }
-}
-
-/// Ends what lives of a command whose program and keeper are both gone; nothing while its keeper lives, which
-/// does that itself. Blocking.
-pub fn end_left_over(dir: &Path) {
-    let Ok(Some(record)) = read::<KeeperRecord>(dir, KEEPER_FILE) else { return };
-    let keeper = record.keeper;
-    // after another boot the number may be anyone's: then nothing carries the mark, and none is hit
-    if tree::seen(keeper.pid).is_none_or(|seen| seen.id != keeper || seen.ended()) {
-        tree::end_marked(&marked_by(dir));
-    }
-}
-
-/// The entry of the environment that the processes of a command carry.
-fn marked_by(dir: &Path) -> Vec<u8> {
-    [MARK.as_bytes(), b"=", dir.as_os_str().as_bytes()].concat()
 }
 
 /// The spool's content, bounded.

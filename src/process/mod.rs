@@ -3,10 +3,12 @@
 //! In reading order: `environment` (what crosses to a command), `record` (what a command's directory
 //! tells), `wire` (what program and keeper say to each other), `launch` (the program's side), `keeper`
 //! (the other side), `visit` (others of the
-//! same person), `terminal` (a terminal of its own), `tree` (finding and signalling processes), `pre_exec` (the only unsafe code).
+//! same person), `terminal` (a terminal of its own), `tree` (finding and signalling processes), `cgroup` (holding a command's
+//! processes together), `pre_exec` (the only unsafe code).
 //!
 //! Not here: what confines a command (`sandbox` plans that and is the one way to start one).
 
+pub mod cgroup;
 pub mod environment;
 pub mod keeper;
 pub mod launch;
@@ -28,6 +30,6 @@ pub fn close_to_others() {
 pub use environment::child_environment;
 pub use launch::{
     Adopted, Launch, LaunchError, News, Running, adopt, end_left_over, launch, open_socket, read_bounded,
-    use_keeper_program,
+    try_out, use_keeper_program,
 };
 pub use record::Record;

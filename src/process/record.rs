@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Millis;
 use crate::law::job::{By, End};
+use crate::process::cgroup::GroupRecord;
 
 /// Format of the files here.
 pub const RECORD_VERSION: u32 = 1;
@@ -72,6 +73,12 @@ pub struct KeeperRecord {
     /// Whether the command goes on when the program goes.
     #[serde(default)]
     pub kept: bool,
+    /// The cgroup that the command's processes are in, where one could be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupRecord>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_group: Option<String>,
 }
 
 /// The end of a command: written once, never changed.

@@ -6,6 +6,7 @@ mod adopt;
 mod again;
 mod bash;
 mod call_bridge;
+mod cgroup;
 mod cli;
 mod commands;
 mod config;

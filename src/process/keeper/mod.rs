@@ -7,10 +7,12 @@
 //! Keeps `job_kill_reaches_descendants`, `job_dies_with_program_unless_kept`, `job_no_silent_loss`,
 //! `output_artifact_is_whole`. The design stands in `docs/decisions/keeper.md`.
 
+mod begin;
 mod clients;
 mod intake;
 mod run;
 mod socket;
+mod whole;
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;

@@ -1,40 +1,34 @@
 //! The keeper's loop: waits for output, for the program, for the ends of processes and for the time, tells
 //! `law::job` what happened and carries out what it says.
 
-use std::collections::HashSet;
-use std::ffi::OsString;
-use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::prctl;
-use nix::sys::signal::{SigSet, Signal as NixSignal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{getpid, setsid};
-use rustix::process::{Signal, WaitOptions, wait};
+use nix::sys::signal::Signal as NixSignal;
+use nix::sys::signalfd::SignalFd;
+use rustix::process::{WaitOptions, wait};
 
+use super::begin::{Begun, prepare, wall_clock};
 use super::clients::Clients;
 use super::intake::{Intake, Taken};
 use super::socket::Socket;
+use super::whole::{Whole, Whom};
 use crate::base::Millis;
 use crate::law::job::{End, Exit, Job, JobEffect, JobEvent, Stage};
 use crate::law::output::Kept;
-use crate::process::pre_exec::lead_session_and_die_with;
 use crate::process::record::{
-    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, Named, ProcessId, RECORD_VERSION, Record,
+    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, ProcessId, RECORD_VERSION, Record,
     SOCKET_FILE, write_whole,
 };
 use crate::process::terminal::Terminal;
-use crate::process::tree::{self, Sent};
-use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToKeeper, WIRE_VERSION};
+use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToKeeper};
 
-/// Walks of the tree for one SIGKILL of all: a fork may outrun a walk, hardly two.
-const WALKS_MAX: usize = 10;
+/// A cgroup is looked at so often when the keeper has no child and somebody is in it all the same.
+const STRAYS_EVERY: Millis = Millis(50);
 /// A terminal is sampled so long after something came, and then every second.
 const SAMPLE_AFTER: Millis = Millis(300);
 const SAMPLE_EVERY: Millis = Millis(1000);
@@ -45,8 +39,9 @@ const FAREWELL: Millis = Millis(2000);
 pub fn keep(stream: UnixStream) -> i32 {
     let Ok(signals) = prepare() else { return 2 };
     let Ok((mut socket, launch)) = Socket::open(stream) else { return 2 };
-    match Keeper::start(*launch, &mut socket, signals) {
-        Ok(mut keeper) => {
+    match Begun::new(&launch, &mut socket) {
+        Ok(begun) => {
+            let mut keeper = Keeper::new(begun, &launch, signals);
             let mut clients = Clients::new(socket);
             if let Err(error) = clients.listen(&keeper.dir) {
                 // it can be watched and ended by its program all the same, but not found again
@@ -62,24 +57,6 @@ pub fn keep(stream: UnixStream) -> i32 {
     }
 }
 
-/// A session of its own, all descendants below it, signals as events.
-fn prepare() -> io::Result<SignalFd> {
-    // fails only when it leads one already
-    let _ = setsid();
-    prctl::set_child_subreaper(true)?;
-    let _ = prctl::set_name(c"windlass-keeper");
-    // no directory of the person is held busy
-    let _ = std::env::set_current_dir("/");
-    let mut mask = SigSet::empty();
-    for signal in
-        [NixSignal::SIGCHLD, NixSignal::SIGTERM, NixSignal::SIGINT, NixSignal::SIGHUP, NixSignal::SIGQUIT]
-    {
-        mask.add(signal);
-    }
-    mask.thread_block()?;
-    Ok(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?)
-}
-
 struct Keeper {
     job: Job,
     intake: Intake,
@@ -88,8 +65,9 @@ struct Keeper {
     process: ProcessId,
     began: Millis,
     clock: Instant,
-    /// Those that SIGTERM was sent to: nobody is asked twice.
-    asked: HashSet<ProcessId>,
+    whole: Whole,
+    /// When the cgroup is looked at again: the keeper has no child, and somebody is in it.
+    look_again: Option<Millis>,
     /// When the command's own process ended.
     main_ended: Option<Millis>,
     /// Whether the system said that no process of the tree is left.
@@ -102,8 +80,6 @@ struct Keeper {
     record: KeeperRecord,
     /// Whether the program is gone.
     alone: bool,
-    /// Processes that a kill asked to end.
-    gone: u32,
     look: Look,
 }
 
@@ -144,75 +120,27 @@ impl Look {
 }
 
 impl Keeper {
-    fn start(launch: LaunchLine, socket: &mut Socket, signals: SignalFd) -> Result<Self, String> {
-        if launch.version != WIRE_VERSION {
-            return Err(format!("the keeper speaks version {WIRE_VERSION}, not {}", launch.version));
-        }
-        let began = wall_clock();
-        let dir = PathBuf::from(launch.dir);
-        let in_dir = |error: io::Error| format!("cannot write to {}: {error}", dir.display());
-        let keeper = KeeperRecord {
-            version: RECORD_VERSION,
-            keeper: identity(getpid().as_raw()),
-            boot: crate::process::launch::boot(),
-            began,
-            kept: launch.kept,
-        };
-        write_whole(&dir, KEEPER_FILE, &keeper).map_err(in_dir)?;
-        let (intake, writer) =
-            Intake::new(&dir, launch.limits.spool_max, launch.truncation, launch.terminal).map_err(in_dir)?;
-
-        let mut argv = launch.argv.into_iter().map(OsString::from);
-        let program = argv.next().unwrap_or_default();
-        let cwd = PathBuf::from(launch.cwd);
-        let writer_again = writer.try_clone().map_err(in_dir)?;
-        let stdin = match launch.terminal {
-            Some(_) => Stdio::from(writer.try_clone().map_err(in_dir)?),
-            None => Stdio::null(),
-        };
-        let mut command = Command::new(&program);
-        command
-            .args(argv)
-            .env_clear()
-            .envs(
-                launch
-                    .environment
-                    .into_iter()
-                    .map(|(name, value)| (OsString::from(name), OsString::from(value))),
-            )
-            .current_dir(&cwd)
-            .stdin(stdin)
-            .stdout(Stdio::from(writer))
-            .stderr(Stdio::from(writer_again));
-        lead_session_and_die_with(&mut command, getpid(), launch.terminal.is_some());
-        let clock = Instant::now();
-        let child = command
-            .spawn()
-            .map_err(|error| format!("cannot start {} in {}: {error}", program.display(), cwd.display()))?;
-        // the pipe's writing end lives on in the command alone
-        drop(command);
-        let process = identity(child.id() as i32);
-        socket.send(&FromKeeper::Started { version: WIRE_VERSION, process: process.clone() });
-        Ok(Self {
+    fn new(begun: Begun, launch: &LaunchLine, signals: SignalFd) -> Self {
+        Self {
             job: Job::new(launch.limits, Millis(0)),
-            intake,
+            intake: begun.intake,
             signals,
-            dir,
-            process,
-            began,
-            clock,
-            asked: HashSet::new(),
+            dir: begun.dir,
+            process: begun.process,
+            began: begun.record.began,
+            clock: begun.clock,
+            whole: begun.whole,
+            look_again: None,
             main_ended: None,
             tree_empty: false,
             left: false,
             progress: Progress::default(),
             trouble: None,
             over: false,
-            record: keeper,
+            record: begun.record,
             alone: false,
-            gone: 0,
             look: Look::new(launch.terminal.is_some()),
-        })
+        }
     }
 
     fn now(&self) -> Millis {
@@ -249,7 +177,7 @@ impl Keeper {
             fds.push(PollFd::new(terminal.fd(), PollFlags::POLLOUT));
         }
         let look = self.look.due(self.job.end().is_none(), clients.watched());
-        let timeout = match [self.job.due(), progress, look].into_iter().flatten().min() {
+        let timeout = match [self.job.due(), progress, look, self.look_again].into_iter().flatten().min() {
             None => PollTimeout::NONE,
             Some(due) => {
                 let wait = due.since(self.now()).0.min(60_000);
@@ -393,8 +321,10 @@ impl Keeper {
             self.main_ended = Some(wall_clock());
             self.tell(JobEvent::MainEnded(exit), clients);
         }
-        self.tree_empty = empty;
-        if empty {
+        // nobody tells of those that have no parent here
+        self.tree_empty = empty && !self.whole.strays();
+        self.look_again = (empty && !self.tree_empty).then(|| self.now().plus(STRAYS_EVERY));
+        if self.tree_empty {
             self.tell(JobEvent::TreeEmpty, clients);
         } else {
             self.tell(JobEvent::OtherEnded, clients);
@@ -402,6 +332,9 @@ impl Keeper {
     }
 
     fn keep_time(&mut self, clients: &mut Clients) {
+        if self.look_again.is_some_and(|due| due <= self.now()) {
+            self.reap(clients);
+        }
         if self.job.due().is_some_and(|due| due <= self.now()) {
             self.drain(clients);
             self.tell(JobEvent::Tick, clients);
@@ -426,15 +359,14 @@ impl Keeper {
         for effect in self.job.step(event, now) {
             match effect {
                 JobEffect::Terminate => {
-                    let processes = self.terminate(|_| true);
+                    let processes = self.whole.terminate(Whom::All);
                     clients.send(&FromKeeper::Stage(Stage::Asked { processes }));
                 }
                 JobEffect::TerminateOrphans => {
-                    let keeper = getpid().as_raw();
-                    self.terminate(|seen| seen.parent == keeper);
+                    self.whole.terminate(Whom::Orphans);
                 }
                 JobEffect::Destroy => {
-                    let processes = destroy();
+                    let processes = self.whole.destroy();
                     if processes > 0 {
                         clients.send(&FromKeeper::Stage(Stage::Destroyed { processes }));
                     }
@@ -445,23 +377,6 @@ impl Keeper {
         }
     }
 
-    /// Asks processes of the tree to end, each once; how many.
-    fn terminate(&mut self, which: impl Fn(&tree::Seen) -> bool) -> u32 {
-        let mut asked = 0;
-        for seen in tree::below(getpid().as_raw()) {
-            if which(&seen) && self.asked.insert(seen.id.clone()) {
-                tree::signal(&seen.id, Signal::TERM);
-                asked += 1;
-                // a stopped one must go on to end; looked at again, for it may have been stopped since
-                if tree::seen(seen.id.pid).is_some_and(|now| now.stopped()) {
-                    tree::signal(&seen.id, Signal::CONT);
-                }
-            }
-        }
-        self.gone += asked;
-        asked
-    }
-
     fn settle(&mut self, end: End, clients: &mut Clients) {
         let (bytes, lines) = self.intake.counts();
         let spooled = self.intake.spooled();
@@ -470,7 +385,7 @@ impl Keeper {
             clients.send(&FromKeeper::Output { bytes, lines, tail: self.intake.tail() });
         }
         let kept = self.intake.end();
-        let living = if self.tree_empty { Vec::new() } else { living() };
+        let living = if self.tree_empty { Vec::new() } else { self.whole.living() };
         let killed = matches!(end, End::Killed { .. });
         let (survivors, left) = if killed { (living, Vec::new()) } else { (Vec::new(), living) };
         self.left = !left.is_empty();
@@ -489,7 +404,7 @@ impl Keeper {
             spooled,
             kept: kept.kept,
             dropped: kept.dropped,
-            gone: if killed { self.gone } else { 0 },
+            gone: if killed { self.whole.gone() } else { 0 },
             survivors,
             left,
             trouble: self.trouble.clone(),
@@ -519,7 +434,7 @@ impl Keeper {
     /// Records what became of processes that outlived the command, and sees the last lines off.
     fn farewell(&mut self, clients: &mut Clients) {
         if self.left {
-            let survivors = if self.tree_empty { Vec::new() } else { living() };
+            let survivors = if self.tree_empty { Vec::new() } else { self.whole.living() };
             let record = LeftRecord {
                 version: RECORD_VERSION,
                 by: self.job.ended_by(),
@@ -539,29 +454,8 @@ impl Keeper {
             clients.hear(|| self.standing());
         }
         let _ = std::fs::remove_file(self.dir.join(SOCKET_FILE));
+        self.whole.remove_group();
     }
-}
-
-/// Ends every process of the tree that may be ended; how many.
-fn destroy() -> u32 {
-    let mut hit = HashSet::new();
-    for _ in 0..WALKS_MAX {
-        let mut fresh = false;
-        for seen in tree::below(getpid().as_raw()) {
-            if hit.insert(seen.id.clone()) && tree::signal(&seen.id, Signal::KILL) == Sent::Yes {
-                fresh = true;
-            }
-        }
-        if !fresh {
-            break;
-        }
-    }
-    hit.len() as u32
-}
-
-/// What lives of the tree, for people.
-fn living() -> Vec<Named> {
-    tree::below(getpid().as_raw()).iter().map(|seen| tree::named(&seen.id)).collect()
 }
 
 fn ended_line(record: Record, kept: &Kept) -> FromKeeper {
@@ -571,14 +465,4 @@ fn ended_line(record: Record, kept: &Kept) -> FromKeeper {
         tail: STANDARD.encode(&kept.tail),
         lines_kept: kept.lines_kept,
     }
-}
-
-/// A process of ours that has not been reaped, so that its number is its own.
-fn identity(pid: i32) -> ProcessId {
-    tree::seen(pid).map_or(ProcessId { pid, start: 0 }, |seen| seen.id)
-}
-
-fn wall_clock() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    Millis(since.as_millis() as u64)
 }

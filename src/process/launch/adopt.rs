@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use tokio::net::UnixStream;
 
-use super::{Keeper, Running, marked_by};
+use super::rest::end_rest;
+use super::{Keeper, Running};
 use crate::law::output::Truncation;
 use crate::process::record::{
     END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, ProcessId, Record, SOCKET_FILE, read,
@@ -65,11 +66,11 @@ pub async fn adopt(dir: &Path, truncation: Truncation) -> Result<Adopted, String
             Err(why.unwrap_or_else(|| format!("{}: its keeper does not answer", dir.display())))
         }
         (Some(record), _) => {
-            tree::end_marked(&marked_by(dir));
+            end_rest(dir);
             Ok(Adopted::Ended(Box::new(record), None))
         }
         (None, _) => {
-            tree::end_marked(&marked_by(dir));
+            end_rest(dir);
             Ok(Adopted::Lost)
         }
     }

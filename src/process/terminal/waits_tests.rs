@@ -23,7 +23,7 @@ impl Running {
         let mut command = Command::new(program);
         command.args(arguments).env("TERM", "xterm-256color").env("PYTHONSTARTUP", "");
         command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
-        lead_session_and_die_with(&mut command, getpid(), true);
+        lead_session_and_die_with(&mut command, getpid(), true, None);
         let child = command.spawn().unwrap();
         Self { terminal, child, said: String::new() }
     }

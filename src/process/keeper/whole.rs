@@ -1,0 +1,120 @@
+//! All of a command: the processes below its keeper, and those in its cgroup where it has one. Whoever left one of
+//! the two is in the other.
+
+use std::collections::HashSet;
+
+use nix::unistd::getpid;
+use rustix::process::Signal;
+
+use crate::process::cgroup::Group;
+use crate::process::record::{Named, ProcessId};
+use crate::process::tree::{self, Seen, Sent};
+
+/// Walks of the tree for one SIGKILL of all: a fork may outrun a walk, hardly two.
+const WALKS_MAX: usize = 10;
+
+/// All processes of a command.
+pub struct Whole {
+    keeper: i32,
+    group: Option<Group>,
+    /// Those that SIGTERM was sent to: nobody is asked twice.
+    asked: HashSet<ProcessId>,
+    /// Processes that a kill asked to end.
+    gone: u32,
+}
+
+/// Whom SIGTERM is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// Everybody.
+    All,
+    /// Those that have no parent in the tree any more.
+    Orphans,
+}
+
+impl Whole {
+    /// Of the calling keeper's command.
+    pub fn new(group: Option<Group>) -> Self {
+        Self { keeper: getpid().as_raw(), group, asked: HashSet::new(), gone: 0 }
+    }
+
+    /// Parents before children; last those whose parents are none of ours.
+    fn all(&self) -> Vec<Seen> {
+        let mut all = tree::below(self.keeper);
+        let Some(group) = &self.group else { return all };
+        let members = group.members();
+        let known: HashSet<i32> = all.iter().map(|seen| seen.id.pid).collect();
+        all.extend(members.into_iter().filter(|seen| !known.contains(&seen.id.pid)));
+        all
+    }
+
+    /// Whether somebody lives in the cgroup. It matters once the keeper has no child.
+    pub fn strays(&self) -> bool {
+        self.group.as_ref().is_some_and(|group| !group.members().is_empty())
+    }
+
+    /// Processes that a kill asked to end so far.
+    pub fn gone(&self) -> u32 {
+        self.gone
+    }
+
+    /// Asks to end, each once; how many were asked.
+    pub fn terminate(&mut self, whom: Whom) -> u32 {
+        let all = self.all();
+        let ours: HashSet<i32> = all.iter().map(|seen| seen.id.pid).collect();
+        let mut asked = 0;
+        for seen in &all {
+            let wanted = whom == Whom::All || !ours.contains(&seen.parent);
+            if wanted && self.asked.insert(seen.id.clone()) {
+                tree::signal(&seen.id, Signal::TERM);
+                asked += 1;
+                // a stopped one must go on to end; looked at again, for it may have been stopped since
+                if tree::seen(seen.id.pid).is_some_and(|now| now.stopped()) {
+                    tree::signal(&seen.id, Signal::CONT);
+                }
+            }
+        }
+        self.gone += asked;
+        asked
+    }
+
+    /// Ends every process that may be ended; how many.
+    pub fn destroy(&self) -> u32 {
+        let mut hit: HashSet<ProcessId> = HashSet::new();
+        if let Some(group) = &self.group {
+            let members = group.members();
+            if group.kill() {
+                hit.extend(members.into_iter().map(|seen| seen.id));
+            } else {
+                group.hold();
+            }
+        }
+        for _ in 0..WALKS_MAX {
+            let mut fresh = false;
+            for seen in self.all() {
+                if hit.insert(seen.id.clone()) {
+                    fresh |= tree::signal(&seen.id, Signal::KILL) == Sent::Yes;
+                }
+            }
+            if !fresh {
+                break;
+            }
+        }
+        if let Some(group) = &self.group {
+            group.let_go();
+        }
+        hit.len() as u32
+    }
+
+    /// What lives, for people.
+    pub fn living(&self) -> Vec<Named> {
+        self.all().iter().map(|seen| tree::named(&seen.id)).collect()
+    }
+
+    /// Nothing is left to hold together.
+    pub fn remove_group(&self) {
+        if let Some(group) = &self.group {
+            group.remove();
+        }
+    }
+}
