@@ -10,6 +10,7 @@ pub mod call;
 pub mod commit;
 pub mod cwd;
 pub mod frame;
+pub mod hand_back;
 pub mod job;
 pub mod jobs;
 pub mod lease;
