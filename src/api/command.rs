@@ -51,6 +51,8 @@ pub enum Command {
         to: Option<EntryId>,
         /// Whether the files that the session's tools changed since are put back as they were.
         restore: bool,
+        /// A message of the person's that comes back into the composer: the rewind goes to before it.
+        take_back: Option<EntryId>,
     },
     /// Take the newest restoring of files back.
     UndoRestore,
@@ -78,6 +80,8 @@ pub enum Command {
     Fork {
         /// The newest entry of the new session.
         to: Option<EntryId>,
+        /// A message of the person's that stands in the new session's composer: the fork is made before it.
+        take_back: Option<EntryId>,
     },
     /// Trust the directory's own settings, or stop to.
     Trust(bool),

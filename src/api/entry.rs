@@ -211,6 +211,13 @@ pub struct Touched {
     /// Its permission bits before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u32>,
+    /// How many of the directories right above it were made for it.
+    #[serde(default, skip_serializing_if = "none_made")]
+    pub made: u32,
+}
+
+fn none_made(made: &u32) -> bool {
+    *made == 0
 }
 
 /// What the screen draws of a call besides its output.
@@ -356,6 +363,19 @@ pub struct Restore {
     /// The restoring that this one took back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<EntryId>,
+    /// Files that stayed as they were found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stayed: Vec<Stayed>,
+}
+
+/// A file that was not put back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stayed {
+    /// The file, absolute.
+    #[serde(with = "crate::api::path")]
+    pub path: PathBuf,
+    /// Why, in words that follow its name.
+    pub why: String,
 }
 
 /// A record of a kind that this program does not know.

@@ -83,21 +83,23 @@ pub enum Reply {
     Failed(String),
 }
 
-/// One entry of the tree of a session.
+/// One row of the tree of a session: an entry, or several that belong together (a call and its result).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// Which.
+    /// The last entry of it: a rewind to the row goes there.
     pub id: EntryId,
-    /// The one before it.
+    /// The row before it, by its id; a row stands after the one before it.
     pub parent: Option<EntryId>,
     /// When it was committed.
     pub at: Millis,
-    /// Whose it is: `you`, `model`, `call`, `notice`, …
+    /// Whose it is: `you`, `model`, `call`, `job`, `files`, `note`, `end`, `setting`, `summary`.
     pub who: &'static str,
-    /// A line that says what it is.
+    /// A line that says what it is; empty for an answer that only calls.
     pub text: String,
     /// Whether it stands on the branch that is open.
     pub open: bool,
+    /// For a message of the person's: the entry itself, and the one that a rewind to before it goes to.
+    pub message: Option<(EntryId, Option<EntryId>)>,
 }
 
 /// What a rewind would do.
@@ -109,6 +111,8 @@ pub struct RewindPlan {
     pub restores: Vec<PathBuf>,
     /// Files that somebody else changed since, and why they would stay as they are.
     pub conflicts: Vec<(PathBuf, String)>,
+    /// Commands that ran since: what they changed is not known, and is not put back.
+    pub commands: usize,
 }
 
 /// What a rewind did.

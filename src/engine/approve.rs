@@ -11,6 +11,7 @@ use crate::law::access::{self, Place, Verdict, Want};
 use crate::tool::{ToolEnd, path};
 
 use super::owner::Owner;
+use super::restore::NOTE;
 
 /// Where a path leads, with its links followed as far as it is there.
 fn real(whole: &Path) -> Option<PathBuf> {
@@ -23,7 +24,7 @@ impl Owner {
         if self.calls.get(call).is_some_and(|run| !run.of_turn) {
             return self.run_call(call);
         }
-        let scratch = [self.session_dir.clone()];
+        let scratch: Vec<PathBuf> = [&self.session_dir].into_iter().chain(&self.origins).cloned().collect();
         let (guarded, closed) = (self.guarded(), self.closed());
         let home = std::env::home_dir();
         let place = Place {
@@ -64,11 +65,13 @@ impl Owner {
     /// What is changed only when asked, in every mode: the person's settings, and the session's own record.
     /// What lies beside the record in the session's directory is its scratch.
     fn guarded(&self) -> Vec<PathBuf> {
-        let record = ["journal.jsonl", "journal.set-aside", "lease", "title", "blobs", "calls"];
+        let record = ["journal.jsonl", "journal.set-aside", "lease", "title", "blobs", "calls", NOTE];
         record
             .iter()
             .map(|name| self.session_dir.join(name))
             .chain([self.options.dirs.config().to_path_buf()])
+            // what a fork reads of the session that it is from is that one's record
+            .chain(self.origins.iter().cloned())
             .collect()
     }
 

@@ -75,6 +75,7 @@ impl Owner {
 
     fn tell(&mut self, entry: Arc<Entry>) {
         self.head = Some(entry.id.clone());
+        self.tree.push(Arc::clone(&entry));
         self.count(&entry.body);
         let ends_stream = matches!(entry.body, EntryBody::Answer(_));
         let settles = match &entry.body {

@@ -10,7 +10,7 @@ use crate::store::{blobs, private};
 use super::owner::Owner;
 
 /// The file's name.
-const DRAFT: &str = "draft";
+pub(super) const DRAFT: &str = "draft";
 /// The directory of drafts of sessions that have not begun.
 const DRAFTS: &str = "drafts";
 

@@ -3,16 +3,19 @@
 //!
 //! In reading order: `options` (what a session is opened with), `open`, `owner` (the loop), `turn`
 //! (effects of the turn's law), `commit` (durable, then told), `stream` (an answer comes in), `ask`
-//! (a request is built), `calls` and `approve` (calls run), `compact`, `shell` (`!`), `query`.
+//! (a request is built), `calls` and `approve` (calls run), `compact`, `shell` (`!`), `rewind`
+//! (back to an entry) with `restore` (files) and `branches` (the tree), `fork`, `query`.
 //! Every task is spawned in `spawn`.
 
 mod approve;
 mod ask;
+mod branches;
 mod calls;
 mod clock;
 mod commit;
 mod compact;
 mod draft;
+mod fork;
 pub mod history;
 mod images;
 mod jobs;
@@ -21,6 +24,8 @@ mod options;
 mod owner;
 mod query;
 mod report;
+mod restore;
+mod rewind;
 mod session;
 mod shell;
 mod spawn;

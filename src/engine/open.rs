@@ -67,7 +67,7 @@ struct Found {
     dir: PathBuf,
     cwd: PathBuf,
     title: String,
-    path: Vec<Arc<Entry>>,
+    tree: store::tree::Tree,
     unsettled: Vec<CallStart>,
     jobs: super::jobs::Known,
     reports: Vec<String>,
@@ -159,7 +159,7 @@ impl Ends {
     fn join(self, options: Options, mut found: Found, model: Option<super::ModelInUse>) -> Joined {
         let (words, words_out) = mpsc::channel(WORDS_MAX);
         let (unsettled, reports) = (std::mem::take(&mut found.unsettled), std::mem::take(&mut found.reports));
-        let path = std::mem::take(&mut found.path);
+        let path = found.branch();
         let jobs = std::mem::take(&mut found.jobs);
         let mut owner = owner(options, found, model, self.shared.clone(), self.events, words);
         owner.head = path.last().map(|entry| entry.id.clone());
@@ -174,6 +174,7 @@ impl Ends {
         owner.return_draft();
         if owner.read_only.is_none() {
             owner.recover(unsettled);
+            owner.finish_restoring();
         }
         owner.publish_status();
         Joined { owner, jobs, commands: self.commands, words: words_out }
@@ -191,9 +192,13 @@ fn owner(
 ) -> Owner {
     let jobs_dir = found.dir.join(store::session::JOBS);
     let limits = &options.limits;
+    let named = super::fork::jobs_named(&found.tree);
     Owner {
-        desk: super::jobs::Desk::new(shared.clone(), jobs_dir, limits.jobs_max, limits.jobs_kept),
+        desk: super::jobs::Desk::new(shared.clone(), jobs_dir, named, limits.jobs_max, limits.jobs_kept),
+        origins: super::fork::origins(&found.tree, &options.dirs, &found.dir),
+        tree: found.tree,
         rewinding: None,
+        held: std::collections::VecDeque::new(),
         nodes: super::jobs::Nodes::default(),
         cwd_real: crate::tool::path::real(&found.cwd).unwrap_or_else(|_| found.cwd.clone()),
         cwd: found.cwd,
@@ -267,8 +272,8 @@ fn find(options: &Options) -> Result<Found, OpenError> {
                 id: session.id().clone(),
                 dir: session.dir(),
                 cwd: session.cwd().to_path_buf(),
-                title: opened.title.clone(),
-                path: opened.branch(),
+                title: opened.title,
+                tree: opened.tree,
                 unsettled: opened.unsettled.into_iter().map(|u| u.start).collect(),
                 jobs: super::jobs::Known { nodes: opened.jobs, over: opened.jobs_over },
                 reports: opened.reports,
@@ -286,8 +291,8 @@ fn find(options: &Options) -> Result<Found, OpenError> {
             Ok(Found {
                 dir: options.dirs.session(&id),
                 cwd: session.cwd().to_path_buf(),
-                title: opened.title.clone(),
-                path: opened.branch(),
+                title: opened.title,
+                tree: opened.tree,
                 unsettled: Vec::new(),
                 jobs: super::jobs::Known::default(),
                 reports: opened.reports,
@@ -300,13 +305,17 @@ fn find(options: &Options) -> Result<Found, OpenError> {
 }
 
 impl Found {
+    /// The branch that is open.
+    fn branch(&self) -> Vec<Arc<Entry>> {
+        self.tree.path(self.tree.head.as_ref())
+    }
     fn fresh(session: Session) -> Self {
         Self {
             id: session.id().clone(),
             dir: session.dir(),
             cwd: session.cwd().to_path_buf(),
             title: String::new(),
-            path: Vec::new(),
+            tree: store::tree::Tree::default(),
             unsettled: Vec::new(),
             jobs: super::jobs::Known::default(),
             reports: Vec::new(),
@@ -318,7 +327,7 @@ impl Found {
 
 /// The model asked for; else the one that the session used last.
 fn choose_model(options: &Options, found: &Found) -> Result<Option<super::ModelInUse>, OpenError> {
-    let used = found.path.iter().rev().find_map(|entry| match &entry.body {
+    let used = found.branch().iter().rev().find_map(|entry| match &entry.body {
         EntryBody::Setting(setting) => setting.model.clone(),
         EntryBody::Answer(answer) if !answer.model.is_empty() => Some(answer.model.clone()),
         _ => None,
@@ -394,7 +403,7 @@ impl Owner {
 }
 
 /// Whether a turn is open after this entry; none where the entry does not say.
-fn opens_turn(entry: &Arc<Entry>) -> Option<bool> {
+pub(super) fn opens_turn(entry: &Arc<Entry>) -> Option<bool> {
     match &entry.body {
         EntryBody::TurnEnd(_) => Some(false),
         EntryBody::User(_) | EntryBody::Answer(_) => Some(true),

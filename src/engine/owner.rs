@@ -49,6 +49,10 @@ pub enum Word {
     Replied(u64, Reply),
     /// The git state of the directory.
     Git(Option<GitState>),
+    /// A rewind's files were looked at.
+    Planned(Box<super::restore::Plan>),
+    /// Files were put back; none: it broke off inside.
+    PutBack(Option<Box<super::restore::Done>>),
     /// Nothing to do.
     Nothing,
 }
@@ -114,8 +118,14 @@ pub struct Owner {
     pub(super) calls: Calls,
     /// The jobs.
     pub(super) desk: super::jobs::Desk,
-    /// A rewind that waits for jobs to end.
-    pub(super) rewinding: Option<super::jobs::Rewinding>,
+    /// All entries, of every branch.
+    pub(super) tree: crate::store::tree::Tree,
+    /// Directories of other sessions that entries of this one name: it was forked from them.
+    pub(super) origins: Vec<std::path::PathBuf>,
+    /// A rewind, or the taking back of a restoring, that is under way.
+    pub(super) rewinding: Option<super::rewind::Rewinding>,
+    /// Commands that wait for its end.
+    pub(super) held: VecDeque<Command>,
     /// What the journal is to hold of them.
     pub(super) nodes: super::jobs::Nodes,
     pub(super) approvals: Vec<Approval>,
@@ -162,6 +172,7 @@ impl Owner {
                 () = jobs.notified() => self.on_jobs(),
                 () = Self::at(deadline) => self.on_deadline(),
             }
+            self.go_on_rewinding();
         }
         self.on_jobs();
         self.write_nodes();
@@ -200,7 +211,7 @@ impl Owner {
             self.backstop = None;
             self.give_up_calls();
         }
-        self.rewinding(None);
+        self.rewinding_stopped(None);
         if self.nodes.due.is_some_and(|at| at <= now) {
             self.write_nodes();
         }
@@ -215,6 +226,7 @@ impl Owner {
     fn done(&self) -> bool {
         let Some(until) = self.closing else { return false };
         let over = self.turn.phase() == Phase::Idle
+            && self.rewinding.is_none()
             && self.stream.is_none()
             && self.calls.is_empty()
             && self.desk.none_to_end();
@@ -222,7 +234,7 @@ impl Owner {
     }
 
     /// Ends the turn, and the commands that the person ran beside it.
-    fn interrupt(&mut self) {
+    pub(super) fn interrupt(&mut self) {
         self.turn_event(turn::Event::Interrupt);
         self.abandon_calls();
         if self.turn.phase() == Phase::Idle && !self.calls.is_empty() {
@@ -234,6 +246,7 @@ impl Owner {
         self.closing.get_or_insert(Instant::now() + CLOSE_MAX);
         self.interrupt();
         self.cancel_all();
+        self.forgo_rewinding();
         self.end_jobs(leave_jobs);
         if self.disk_failed {
             self.abandon_calls();
@@ -251,13 +264,19 @@ impl Owner {
                 self.git = git;
                 self.publish_status();
             }
+            Word::Planned(plan) => self.on_planned(*plan),
+            Word::PutBack(done) => self.on_put_back(done),
             Word::Nothing => {}
         }
     }
 
-    fn on_command(&mut self, command: Command) {
+    pub(super) fn on_command(&mut self, command: Command) {
+        let Some(command) = self.hold(command) else { return };
         if let Some(holder) = &self.read_only
-            && !matches!(command, Command::Ask { .. } | Command::Interrupt | Command::Draft(_))
+            && !matches!(
+                command,
+                Command::Ask { .. } | Command::Interrupt | Command::Draft(_) | Command::Fork { .. }
+            )
         {
             let text =
                 format!("This view is read-only: {holder} has the session open. Close it there first.");
@@ -281,10 +300,11 @@ impl Owner {
             }
             Command::Compact => self.turn_event(turn::Event::CompactAsked),
             Command::Rename(title) => self.rename(title),
-            Command::Rewind { to, .. } => self.rewind(to),
+            Command::Rewind { to, restore, take_back } => self.rewind(to, restore, take_back),
             Command::Detach { call } => self.detach(call),
             Command::Job { job, ask } => self.job(job, ask),
-            Command::UndoRestore | Command::Fork { .. } => {}
+            Command::UndoRestore => self.undo_restore(),
+            Command::Fork { to, take_back } => self.fork(to.as_ref(), take_back.as_ref()),
             Command::Shell { command, hidden } => self.run_shell(command, hidden),
             Command::Trust(trust) => self.trust(trust),
             Command::Ask { number, query } => self.ask_query(number, query),

@@ -1,11 +1,13 @@
 //! Queries are answered beside the loop: none of them holds it up.
 
+use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::api::command::Query;
-use crate::api::entry::EntryBody;
+use crate::api::entry::{CallStart, EntryBody};
 use crate::api::event::{ContextPart, Reply, ServerInfo};
 use crate::base::chain;
 use crate::law::window;
@@ -13,6 +15,7 @@ use crate::provider::probe;
 use crate::store::{self, Dirs};
 use crate::workspace::files;
 
+use crate::tool::Tool;
 use crate::tool::desk::Desk as _;
 
 use super::owner::{Owner, Word};
@@ -38,8 +41,9 @@ impl Owner {
             }
             Query::Models => Box::new(move || Reply::Models(models.list())),
             Query::Artifact { path, offset, limit } => {
-                let dir = self.session_dir.clone();
-                Box::new(move || piece(&dir, &path, offset, limit))
+                let mut dirs = vec![self.session_dir.clone()];
+                dirs.extend(self.origins.iter().cloned());
+                Box::new(move || piece(&dirs, &path, offset, limit))
             }
             Query::Context => {
                 let parts = self.context_parts();
@@ -53,7 +57,8 @@ impl Owner {
                 Some(row) => Box::new(move || super::jobs::log::search(&row.spool, &text, from, back)),
                 None => Box::new(move || Reply::Failed(format!("There is no job {job}."))),
             },
-            Query::Tree | Query::RewindPlan { .. } => Box::new(|| Reply::Failed("not here yet".into())),
+            Query::Tree => self.tree_rows(),
+            Query::RewindPlan { to } => self.rewind_plan(to),
             Query::Servers => {
                 spawn::telling(self.words.clone(), async move {
                     let found = probe::probe(&probe::USUAL).await;
@@ -92,6 +97,16 @@ impl Owner {
             move || Word::Replied(number, work()),
             move || Word::Replied(number, Reply::Failed("The query failed inside Windlass.".into())),
         );
+    }
+
+    fn tree_rows(&self) -> Box<dyn FnOnce() -> Reply + Send> {
+        let (entries, head) = (self.tree.entries.clone(), self.head.clone());
+        let tools: HashMap<&str, Arc<dyn Tool>> =
+            self.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
+        let title = move |start: &CallStart| {
+            tools.get(start.tool.as_str()).map(|tool| tool.title(&start.input)).unwrap_or_default()
+        };
+        Box::new(move || Reply::Tree(super::branches::rows(&entries, head.as_ref(), &title)))
     }
 
     /// The parts are estimates; their sum is the meter's count, which the provider gave.
@@ -161,10 +176,11 @@ fn list_files(cwd: &Path) -> Vec<String> {
     files::list(cwd, FILES_MAX, &AtomicBool::new(false)).paths
 }
 
-/// A piece of a file that lies in the session's own directory.
-fn piece(dir: &Path, path: &Path, offset: u64, limit: u64) -> Reply {
-    let inside = path.canonicalize().ok().zip(dir.canonicalize().ok()).filter(|(p, d)| p.starts_with(d));
-    let Some((path, _)) = inside else {
+/// A piece of a file that lies in the session's own directory, or where it was forked from.
+fn piece(dirs: &[PathBuf], path: &Path, offset: u64, limit: u64) -> Reply {
+    let dirs: Vec<PathBuf> = dirs.iter().filter_map(|dir| dir.canonicalize().ok()).collect();
+    let inside = path.canonicalize().ok().filter(|path| dirs.iter().any(|dir| path.starts_with(dir)));
+    let Some(path) = inside else {
         return Reply::Failed(format!("{} is no artifact of this session, or it is gone.", path.display()));
     };
     let read = || -> std::io::Result<(Vec<u8>, u64)> {

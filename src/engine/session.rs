@@ -1,9 +1,6 @@
-//! What a person changes of the session itself: its model, its name, its head.
+//! What a person changes of the session itself: its model and its name.
 
 use crate::api::entry::{EntryBody, Level, Setting};
-use crate::api::event::Rewound;
-use crate::base::EntryId;
-use crate::law::turn::Phase;
 
 use super::owner::Owner;
 
@@ -38,39 +35,8 @@ impl Owner {
         self.publish_status();
     }
 
-    /// Moves the head to an earlier entry of the branch.
-    pub(super) fn rewind(&mut self, to: Option<EntryId>) {
-        if self.turn.phase() != Phase::Idle || !self.flush() {
-            return self.say(Level::Warning, "A turn runs: interrupt it first, then rewind.".into());
-        }
-        let mut path = self.shared.read().path.clone();
-        match &to {
-            None => path.clear(),
-            Some(id) => match path.iter().position(|e| &e.id == id) {
-                Some(at) => path.truncate(at + 1),
-                None => {
-                    return self.say(Level::Error, format!("There is no entry {id} on this branch."));
-                }
-            },
-        }
-        let orphans = self.orphans(to.as_ref());
-        if let Err(error) = self.store.move_head(to.as_ref()) {
-            let why = crate::base::chain(&error);
-            return self.say(Level::Error, format!("The session could not be rewound: {why}"));
-        }
-        self.head = to;
-        self.recount(&path);
-        self.shared.change(|record| {
-            record.path = path;
-            record.epoch += 1;
-            record.live.parts.clear();
-        });
-        self.publish_status();
-        self.rewound(orphans, Rewound::default());
-    }
-
     /// Counts the window anew from a branch. What was spent stays spent.
-    fn recount(&mut self, path: &[std::sync::Arc<crate::api::entry::Entry>]) {
+    pub(super) fn recount(&mut self, path: &[std::sync::Arc<crate::api::entry::Entry>]) {
         let spent = std::mem::take(&mut self.meter);
         for entry in path {
             self.count(&entry.body);

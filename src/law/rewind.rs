@@ -1,8 +1,8 @@
 //! Which files a rewind puts back as they were: those that the session's own tools changed and nobody else did since.
 //!
-//! `plan` is told what was touched on the part of the conversation that is left, oldest first (restorings are touches
-//! too), and how each file stands. The taking back of a restoring is the same function over the restoring's own
-//! touches.
+//! `plan` is told what was touched since the entry that the rewind goes to was committed, on whatever branch, oldest
+//! first (restorings are touches too), and how each file stands: a directory has one history, however many branches
+//! the conversation has. The taking back of a restoring is the same function over the restoring's own touches.
 //!
 //! Not here: reading and writing files, the conversation. Bytes are named by their hash.
 
@@ -66,6 +66,8 @@ pub enum Why {
     NotOurs,
     /// It could not be read; why.
     Unreadable(String),
+    /// What it was is not kept any more.
+    NotKept,
 }
 
 impl Why {
@@ -78,19 +80,29 @@ impl Why {
             }
             Why::MadeAgain => "was made again by someone else".to_owned(),
             Why::Gone => "was removed by someone else".to_owned(),
-            Why::NotOurs => "is no file of yours any more".to_owned(),
+            Why::NotOurs => "is no file any more that you may write".to_owned(),
             Why::Unreadable(why) => format!("cannot be read: {why}"),
+            Why::NotKept => "was changed, but its earlier bytes are not kept any more".to_owned(),
         }
     }
 }
 
-/// What is done with each file that was touched, by path. No other is named.
-pub fn plan(touches: &[Touch], mut present: impl FnMut(&Path) -> Present) -> Vec<(PathBuf, Decision)> {
+/// What is done with each file that was touched, by path. No other is named. `kept` says whether the bytes of a
+/// hash can be had.
+pub fn plan(
+    touches: &[Touch],
+    mut present: impl FnMut(&Path) -> Present,
+    kept: impl Fn(&str) -> bool,
+) -> Vec<(PathBuf, Decision)> {
     let mut files: BTreeMap<&Path, Vec<&Touch>> = BTreeMap::new();
     for touch in touches {
         files.entry(&touch.path).or_default().push(touch);
     }
-    files.into_iter().map(|(path, touches)| (path.to_owned(), decide(&touches, present(path)))).collect()
+    let mut decision = |path: &Path, touches: &[&Touch]| match decide(touches, present(path)) {
+        Decision::Restore { to: Some(hash), .. } if !kept(&hash) => Decision::Conflict(Why::NotKept),
+        decision => decision,
+    };
+    files.into_iter().map(|(path, touches)| (path.to_owned(), decision(path, &touches))).collect()
 }
 
 /// One file: its touches, oldest first, and how it stands.

@@ -86,6 +86,9 @@ fn entry_markdown(out: &mut String, entry: &Entry) {
         }
         EntryBody::Restore(restore) => {
             quote(out, &format!("{} files were put back as they were", restore.touched.len()));
+            for stayed in &restore.stayed {
+                quote(out, &format!("Not put back: {} {}", stayed.path.display(), stayed.why));
+            }
         }
         EntryBody::Unknown(unknown) => {
             let _ = writeln!(out, "\n### {}\n", unknown.kind);

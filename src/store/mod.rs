@@ -2,7 +2,7 @@
 //!
 //! In reading order: `private` (files only for you), `dirs` (where), `codec` (a record as a line), `tree`
 //! (records as a conversation), `reading` (a whole journal), `journal` (commits), `lease` (one program at a
-//! time), `blobs` (bytes beside), `session` (all of it together), `list`, `export`.
+//! time), `blobs` (bytes beside), `session` (all of it together), `list`, `export`, `fork`.
 //!
 //! Everything here blocks. Not here: what is committed when (the engine's), and what a person's own files hold.
 
@@ -11,6 +11,7 @@ pub mod codec;
 pub mod dirs;
 pub mod error;
 pub mod export;
+pub mod fork;
 pub mod journal;
 pub mod lease;
 pub mod list;
@@ -23,6 +24,7 @@ pub use blobs::Blobs;
 pub use dirs::Dirs;
 pub use error::Error;
 pub use export::{jsonl, markdown};
+pub use fork::{Branch, fork};
 pub use journal::Durability;
 pub use list::{find, list, newest_for};
 pub use session::{Opened, Opening, Session, now, rename, view};

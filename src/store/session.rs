@@ -239,10 +239,24 @@ impl Session {
         let mut line = codec::encode(entry)?;
         if line.len() > RECORD_MAX {
             self.begin()?;
-            let blob = self.blobs().keep(codec::encode_body(&entry.body)?.as_bytes())?;
-            line = codec::encode_beside(entry, &blob)?;
+            line = self.beside(entry)?;
         }
         self.put(&line, durability)?;
+        self.mint.saw(entry);
+        Ok(())
+    }
+
+    fn beside(&self, entry: &Entry) -> Result<String, Error> {
+        let blob = self.blobs().keep(codec::encode_body(&entry.body)?.as_bytes())?;
+        codec::encode_beside(entry, &blob)
+    }
+
+    /// Writes an entry of another session, in the order of its commits, before the session begins. Its directory
+    /// is there.
+    pub(super) fn write(&mut self, entry: &Entry) -> Result<(), Error> {
+        let line = codec::encode(entry)?;
+        let line = if line.len() > RECORD_MAX { self.beside(entry)? } else { line };
+        self.put(&line, Durability::Buffered)?;
         self.mint.saw(entry);
         Ok(())
     }

@@ -50,6 +50,17 @@ impl Tree {
         self.entries.push(Arc::new(entry));
         Ok(mended)
     }
+    /// Adds an entry that was just committed after the head, and moves the head to it.
+    pub fn push(&mut self, entry: Arc<Entry>) {
+        self.index.insert(entry.id.clone(), self.entries.len());
+        self.head = Some(entry.id.clone());
+        self.entries.push(entry);
+    }
+    /// What was committed after an entry (none: all), on whatever branch, in the order of the commits.
+    pub fn since(&self, id: Option<&EntryId>) -> &[Arc<Entry>] {
+        let from = id.map_or(Some(0), |id| self.index.get(id).map(|at| at + 1));
+        from.and_then(|from| self.entries.get(from..)).unwrap_or_default()
+    }
     /// Moves the head. `Err` when there is no such entry: it stays where it was.
     pub fn move_head(&mut self, to: Option<EntryId>) -> Result<(), String> {
         if let Some(to) = &to

@@ -125,11 +125,14 @@ enum Done {
 
 /// Carries a plan out: every change, or none and the reason. Blocking.
 pub fn carry_out(call: &BlockingCall, changes: &[Change]) -> Result<Vec<Touched>, String> {
-    let touched = keep_earlier(call, changes)?;
+    let mut touched = keep_earlier(call, changes)?;
     let mut done = Vec::new();
     match steps(call, changes, &mut done) {
-        Ok(()) => {
+        Ok(made) => {
             finish(&done);
+            for (touched, made) in touched.iter_mut().zip(made) {
+                touched.made = made;
+            }
             Ok(touched)
         }
         Err(why) => match undo(done) {
@@ -155,15 +158,17 @@ fn keep_earlier(call: &BlockingCall, changes: &[Change]) -> Result<Vec<Touched>,
                 before,
                 after: change.after.as_deref().map(hash),
                 mode: change.before.as_ref().map(|before| before.mode),
+                made: 0,
             })
         })
         .collect()
 }
 
-/// Prepares all files, then puts each in its place.
-fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Result<(), String> {
+/// Prepares all files, then puts each in its place. How many directories were made for each.
+fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Result<Vec<u32>, String> {
     // the spots outlive the prepared files: these are removed through them
     let mut spots = Vec::new();
+    let mut made_for = Vec::new();
     let mut prepared = Vec::new();
     for change in changes {
         if call.cancelled() {
@@ -173,6 +178,7 @@ fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Resul
         let wrong = |error| format!("{shown} could not be written: {}", plain(&error));
         let mut made = Vec::new();
         let spot = Spot::reach(&change.path, &call.cwd, change.after.is_some().then_some(&mut made));
+        made_for.push(made.len() as u32);
         done.extend(made.into_iter().map(Done::Made));
         let spot = Rc::new(spot.map_err(wrong)?);
         spots.push(Rc::clone(&spot));
@@ -185,7 +191,7 @@ fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Resul
         put(change, spot, file, done)
             .map_err(|error| format!("{shown} could not be changed: {}", plain(&error)))?;
     }
-    Ok(())
+    Ok(made_for)
 }
 
 /// Writes the bytes beside their place and syncs them.
@@ -217,7 +223,7 @@ const ATTRIBUTE_BYTES_MAX: usize = 64 * 1024;
 
 /// Gives the new file the attributes that belong to the old one whatever its bytes: access lists, the
 /// label, the person's own. Where the file system or the rights do not allow it, the file goes without.
-fn copy_attributes(from: &Path, to: &File) {
+pub fn copy_attributes(from: &Path, to: &File) {
     let kept = |name: &[u8]| {
         name.starts_with(b"user.") || name == b"system.posix_acl_access" || name == b"security.selinux"
     };

@@ -19,6 +19,7 @@ mod kind;
 mod patch;
 mod patch_text;
 pub mod path;
+pub mod put_back;
 pub mod read;
 mod sink;
 mod spot;

@@ -220,7 +220,7 @@ fn real(steps: &[Step]) -> String {
             Step::Rewind(to) => {
                 let to = target(&mut branch, *to);
                 session.events.clear();
-                session.command(Command::Rewind { to, restore: false });
+                session.command(Command::Rewind { to, restore: false, take_back: None });
                 while last_rewound(&session.events).is_none() {
                     let mut looked = false;
                     session.until("the rewind", |_| std::mem::replace(&mut looked, true).then_some(()));

@@ -74,10 +74,10 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// The desk of a session whose jobs are named in `jobs_dir`; at most `limit` run at once;
-    /// `kept`: they go on without the program unless somebody says otherwise.
-    pub fn new(shared: Shared, jobs_dir: PathBuf, limit: u32, kept: bool) -> Self {
-        let jobs = Jobs::new(highest(&jobs_dir), limit);
+    /// The desk of a session whose jobs are named in `jobs_dir`, the highest number that its entries name being
+    /// `named`; at most `limit` run at once; `kept`: they go on without the program unless somebody says otherwise.
+    pub fn new(shared: Shared, jobs_dir: PathBuf, named: u32, limit: u32, kept: bool) -> Self {
+        let jobs = Jobs::new(highest(&jobs_dir).max(named), limit);
         let inner = Inner { jobs, running: BTreeMap::new(), news: Vec::new() };
         Self { shared, jobs_dir, kept, inner: Arc::new(Mutex::new(inner)), wake: Arc::new(Notify::new()) }
     }

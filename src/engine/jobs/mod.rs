@@ -15,4 +15,4 @@ mod watch;
 
 pub use desk::Desk;
 pub use found::Known;
-pub use session::{Nodes, Rewinding};
+pub use session::Nodes;

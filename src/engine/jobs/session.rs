@@ -9,32 +9,20 @@ use tokio::time::Instant;
 
 use crate::api::command::JobAsk;
 use crate::api::entry::{EntryBody, Level};
-use crate::api::event::{Event, Rewound};
 use crate::api::job::{JobNode, JobRow};
-use crate::base::{CallId, EntryId, JobId, Millis, chain};
+use crate::base::{CallId, EntryId, JobId, chain};
 use crate::law::batch::{Batch, Node, Write};
 use crate::law::job::By;
-use crate::law::jobs::Stopping;
 use crate::law::turn::{self, Phase};
 use crate::store::codec;
 use crate::tool::desk::Desk as _;
 
 use super::desk::JobNews;
 use super::watch::Ending;
-use crate::engine::clock;
 use crate::engine::owner::Owner;
 
 /// How long nodes are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(50);
-/// How long a rewind waits for the jobs that it ends: the grace of a kill, and what follows it.
-const REWIND_WAIT: Millis = Millis(3000);
-
-/// A rewind that waits for the jobs that it ends.
-pub struct Rewinding {
-    stopping: Stopping,
-    done: Rewound,
-}
-
 /// The nodes that wait to be written.
 #[derive(Default)]
 pub struct Nodes {
@@ -71,8 +59,9 @@ impl Owner {
                         && end.outcome.end != (crate::law::job::End::Killed { by: By::Rewind });
                     let job = end.job;
                     self.commit(EntryBody::JobEnd(*end));
-                    self.rewinding(Some(job));
-                    if tells && self.options.limits.job_end_starts_turn && self.closing.is_none() {
+                    self.rewinding_stopped(Some(job));
+                    let free = self.closing.is_none() && self.rewinding.is_none();
+                    if tells && free && self.options.limits.job_end_starts_turn {
                         self.start_turn();
                     }
                 }
@@ -121,34 +110,6 @@ impl Owner {
     /// Running jobs that a rewind to this entry ends.
     pub(in crate::engine) fn orphans(&self, to: Option<&EntryId>) -> Vec<JobId> {
         self.desk.orphans(to)
-    }
-
-    /// The last of a rewind: its orphans are ended, and what was done is told when they are, or have not been
-    /// within a while.
-    pub(in crate::engine) fn rewound(&mut self, orphans: Vec<JobId>, done: Rewound) {
-        for job in &orphans {
-            self.desk.ask(*job, JobAsk::Kill, By::Rewind);
-        }
-        let stopping = Stopping::new(orphans, clock::now(), REWIND_WAIT);
-        self.rewinding = Some(Rewinding { stopping, done });
-        self.rewinding(None);
-    }
-
-    /// A job ended, or time passed: what that means for a rewind under way.
-    pub(in crate::engine) fn rewinding(&mut self, ended: Option<JobId>) {
-        let Some(rewinding) = &mut self.rewinding else { return };
-        if let Some(jobs) = rewinding.stopping.step(ended, clock::now()) {
-            let mut done = std::mem::take(&mut rewinding.done);
-            (done.stopped, done.stopping) = (jobs.stopped, jobs.stopping);
-            self.rewinding = None;
-            self.event(Event::Rewound(done));
-        }
-    }
-
-    /// When a rewind is told at the latest.
-    pub(in crate::engine) fn rewinding_due(&self) -> Option<Instant> {
-        let due = self.rewinding.as_ref()?.stopping.due(clock::now())?;
-        Some(Instant::now() + Duration::from_millis(due.0))
     }
 
     /// Does what a person asks of a job.

@@ -84,7 +84,7 @@ proptest! {
         let mut disk = start.clone();
         let touches = carry_out(&mut disk, &acts);
         let touched: BTreeSet<PathBuf> = touches.iter().map(|touch| touch.path.clone()).collect();
-        let plan = plan(&touches, |path| present(&disk, path));
+        let plan = plan(&touches, |path| present(&disk, path), |_| true);
         prop_assert!(plan.iter().map(|(path, _)| path).eq(&touched), "each once, and no other");
         let before = disk.clone();
         restore(&mut disk, &plan);
@@ -116,17 +116,17 @@ proptest! {
         let mut disk = start;
         let touches = carry_out(&mut disk, &acts);
         let before = disk.clone();
-        let forth = plan(&touches, |path| present(&disk, path));
+        let forth = plan(&touches, |path| present(&disk, path), |_| true);
         let restored = restore(&mut disk, &forth);
-        let back = plan(&restored, |path| present(&disk, path));
+        let back = plan(&restored, |path| present(&disk, path), |_| true);
         let all = back.iter().all(|(_, decision)| is_restore(decision));
         prop_assert!(all, "{:?}", back);
         let undone = restore(&mut disk, &back);
         prop_assert_eq!(&disk, &before);
         // and the undoing can be undone
-        let again = plan(&undone, |path| present(&disk, path));
+        let again = plan(&undone, |path| present(&disk, path), |_| true);
         restore(&mut disk, &again);
-        let as_restored = plan(&touches, |path| present(&disk, path));
+        let as_restored = plan(&touches, |path| present(&disk, path), |_| true);
         let open = as_restored.iter().any(|(_, decision)| is_restore(decision));
         prop_assert!(!open, "{:?}", as_restored);
     }
@@ -189,10 +189,19 @@ fn each_way_a_file_can_stand_has_its_answer() {
         (vec![touch(None, Some("b")), touch(Some("b"), None)], Present::Gone, Decision::AlreadySo),
     ];
     for (touches, present, wanted) in cases {
-        let decided = plan(&touches, |_| present.clone());
+        let decided = plan(&touches, |_| present.clone(), |_| true);
         assert_eq!(decided, [(path(0), wanted)], "{touches:?} {present:?}");
     }
-    assert_eq!(plan(&[], |_| panic!("nothing was touched")), []);
+    assert_eq!(plan(&[], |_| panic!("nothing was touched"), |_| true), []);
+}
+
+#[test]
+fn what_is_not_kept_cannot_be_put_back() {
+    let touched = |before| [touch(before, Some("b"))];
+    let decided = |before| plan(&touched(before), |_| file("b"), |hash| hash != "a");
+    assert_eq!(decided(Some("a")), [(path(0), Decision::Conflict(Why::NotKept))]);
+    assert_eq!(decided(Some("c")), [(path(0), restored(Some("c")))]);
+    assert_eq!(decided(None), [(path(0), restored(None))]);
 }
 
 /// Every history of one file up to a depth: a restore never writes over what another wrote last, brings back what was
@@ -201,7 +210,7 @@ fn explore(start: Option<u8>, acts: &mut Vec<Act>, depth: usize) {
     let mut disk: Disk = start.map(|content| (0, content)).into_iter().collect();
     let touches = carry_out(&mut disk, acts);
     let before = disk.clone();
-    let forth = plan(&touches, |path| present(&disk, path));
+    let forth = plan(&touches, |path| present(&disk, path), |_| true);
     let undo = restore(&mut disk, &forth);
     let only_tools = acts.iter().all(|(who, ..)| matches!(who, Who::Tool));
     if only_tools {
@@ -215,7 +224,7 @@ fn explore(start: Option<u8>, acts: &mut Vec<Act>, depth: usize) {
         let last = touches.last().unwrap();
         assert_eq!(before.get(&0).copied().map(hash), last.after, "{acts:?}");
     }
-    let back = plan(&undo, |path| present(&disk, path));
+    let back = plan(&undo, |path| present(&disk, path), |_| true);
     restore(&mut disk, &back);
     assert_eq!(disk, before, "{acts:?}");
     if depth == 0 {

@@ -30,6 +30,8 @@ pub use view::view;
 pub struct State {
     items: Vec<item::Item>,
     last_id: u64,
+    /// The session's directory: files are named from there.
+    cwd: std::path::PathBuf,
     /// Entries taken of the record's path, in this epoch.
     seen: usize,
     epoch: u64,
@@ -132,6 +134,7 @@ impl State {
         Self {
             items: Vec::new(),
             last_id: 0,
+            cwd: std::path::PathBuf::new(),
             seen: 0,
             epoch: 0,
             revision: 0,

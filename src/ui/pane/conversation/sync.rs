@@ -21,6 +21,8 @@ use crate::ui::widget::row::Role;
 const TITLE_WITHIN: usize = 8 * 1024;
 /// How far back the row of a call is looked for when its start comes.
 const ATTACH_WITHIN: usize = 512;
+/// Most files that are named of a restoring.
+const NAMED_MAX: usize = 5;
 
 impl State {
     /// Takes what is new; whether anything changed that is drawn here.
@@ -31,6 +33,9 @@ impl State {
         }
         let mut changed = false;
         self.revision = record.revision;
+        if self.cwd != record.status.cwd {
+            self.cwd.clone_from(&record.status.cwd);
+        }
         if record.epoch != self.epoch || record.path.len() < self.seen {
             self.rebuild(record.epoch);
             changed = true;
@@ -107,9 +112,32 @@ impl State {
         self.say(role, format!("{} {mark} {cause} after {took} · {command}{hidden}", end.job));
     }
     fn restore(&mut self, restore: &Restore) {
-        let back =
-            if restore.undoes.is_some() { "the restoring was taken back" } else { "put back as they were" };
-        self.say(Role::Dim, format!("{} files: {back}", restore.touched.len()));
+        let shown =
+            |path: &std::path::Path| path.strip_prefix(&self.cwd).unwrap_or(path).display().to_string();
+        let names: Vec<String> =
+            restore.touched.iter().take(NAMED_MAX).map(|touched| shown(&touched.path)).collect();
+        let stayed: Vec<String> = restore
+            .stayed
+            .iter()
+            .take(NAMED_MAX)
+            .map(|stayed| format!("not put back: {} {}", shown(&stayed.path), stayed.why))
+            .collect();
+        let count = restore.touched.len();
+        if count > 0 {
+            let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+            let back = if restore.undoes.is_some() { "as before the restoring again" } else { "put back" };
+            let more = if count > names.len() { ", …" } else { "" };
+            let text = format!("{files} {back}: {}{more}", names.join(", "));
+            let hint = Some(("/undo", "changes them again"));
+            self.add(Body::Words { role: Role::Dim, text, hint });
+        }
+        let more = restore.stayed.len().saturating_sub(stayed.len());
+        for text in stayed {
+            self.say(Role::Warning, text);
+        }
+        if more > 0 {
+            self.say(Role::Warning, format!("and {more} more files were not put back"));
+        }
     }
     fn absorb(&mut self, entry: &Arc<Entry>) {
         match &entry.body {
