@@ -7,6 +7,7 @@ use crate::api::command::{Command, Query};
 use crate::api::message::Thinking;
 use crate::base::Millis;
 use crate::ui::action::{Action, Layer};
+use crate::ui::job_view;
 use crate::ui::jobs_update::{self, leave, to_jobs};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
@@ -25,6 +26,9 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
     }
     if let Some(msg) = jobs_update::msg_of(action) {
         return to_jobs(model, msg, now, out);
+    }
+    if job_view::fits(action) {
+        return job_view::act(model, action, now, out);
     }
     match action {
         A::Interrupt => interrupt(model, now, out),

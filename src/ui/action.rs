@@ -13,6 +13,10 @@ pub enum Layer {
     Conversation,
     /// In the list of jobs.
     Jobs,
+    /// In the view of one job.
+    JobView,
+    /// While what is typed goes to a job.
+    Attached,
     /// In pickers.
     List,
     /// In an approval.
@@ -25,6 +29,8 @@ pub const LAYERS: &[(Layer, &str, &str)] = &[
     (Layer::Composer, "composer", "In the composer"),
     (Layer::Conversation, "conversation", "In the conversation"),
     (Layer::Jobs, "jobs", "In the list of jobs"),
+    (Layer::JobView, "job-view", "In the view of a job"),
+    (Layer::Attached, "attached", "Attached to a job: all other keys are its own"),
     (Layer::List, "list", "In lists"),
     (Layer::Approval, "approval", "In an approval"),
 ];
@@ -204,6 +210,52 @@ pub enum Action {
     JobKeys,
     /// Back to the composer.
     JobLeave,
+    /// A row down.
+    ViewDown,
+    /// A row up.
+    ViewUp,
+    /// Half a page down.
+    ViewHalfDown,
+    /// Half a page up.
+    ViewHalfUp,
+    /// A page down.
+    ViewPageDown,
+    /// A page up.
+    ViewPageUp,
+    /// To the beginning.
+    ViewFirst,
+    /// To the end, following it.
+    ViewLast,
+    /// Between the terminal's picture and all that was written.
+    ViewSwitch,
+    /// Search the output.
+    ViewFind,
+    /// The next hit.
+    ViewFindNext,
+    /// The hit before.
+    ViewFindPrevious,
+    /// Type into the terminal.
+    ViewAttach,
+    /// End the job with all its processes.
+    ViewKill,
+    /// Send the job a signal.
+    ViewSignal,
+    /// Let the job go on when the program ends, or not.
+    ViewKeep,
+    /// Copy the job's command.
+    ViewCopy,
+    /// Copy the job's last lines.
+    ViewCopyLast,
+    /// Take the ended job off the list.
+    ViewDismiss,
+    /// Every key.
+    ViewKeys,
+    /// End the search; without one: back to the list.
+    ViewBack,
+    /// Back to the list.
+    ViewLeave,
+    /// What is typed is the screen's again.
+    LeaveTerminal,
     /// The next row.
     ListNext,
     /// The row before.
@@ -332,6 +384,39 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Jobs, Action::JobFind, "job-find", "Search"),
     (Layer::Jobs, Action::JobKeys, "job-keys", "Every key"),
     (Layer::Jobs, Action::JobLeave, "job-leave", "Back to the composer"),
+    (Layer::JobView, Action::ViewDown, "view-down", "A row down (long lines wrap)"),
+    (Layer::JobView, Action::ViewUp, "view-up", "A row up"),
+    (Layer::JobView, Action::ViewHalfDown, "view-half-down", "Half a page down"),
+    (Layer::JobView, Action::ViewHalfUp, "view-half-up", "Half a page up"),
+    (Layer::JobView, Action::ViewPageDown, "view-page-down", "A page down"),
+    (Layer::JobView, Action::ViewPageUp, "view-page-up", "A page up"),
+    (Layer::JobView, Action::ViewFirst, "view-first", "To the beginning"),
+    (Layer::JobView, Action::ViewLast, "view-last", "To the end, following it"),
+    (Layer::JobView, Action::ViewSwitch, "view-switch", "Its terminal, or all that it wrote"),
+    (
+        Layer::JobView,
+        Action::ViewFind,
+        "view-find",
+        "Search the whole output (`Error` heeds its capital, `error` none)",
+    ),
+    (Layer::JobView, Action::ViewFindNext, "view-find-next", "The next hit"),
+    (Layer::JobView, Action::ViewFindPrevious, "view-find-previous", "The hit before"),
+    (Layer::JobView, Action::ViewAttach, "view-attach", "Type into its terminal (`^]` leaves)"),
+    (Layer::JobView, Action::ViewKill, "view-kill", "End it with all its processes"),
+    (Layer::JobView, Action::ViewSignal, "view-signal", "Send it a signal"),
+    (
+        Layer::JobView,
+        Action::ViewKeep,
+        "view-keep",
+        "Keep it: it goes on when the program ends; again: no longer",
+    ),
+    (Layer::JobView, Action::ViewCopy, "view-copy", "Copy its command"),
+    (Layer::JobView, Action::ViewCopyLast, "view-copy-last", "Copy its last lines"),
+    (Layer::JobView, Action::ViewDismiss, "view-dismiss", "Take it off the list, once it has ended"),
+    (Layer::JobView, Action::ViewKeys, "view-keys", "Every key"),
+    (Layer::JobView, Action::ViewBack, "view-back", "End the search; without one: back to the list"),
+    (Layer::JobView, Action::ViewLeave, "view-leave", "Back to the list"),
+    (Layer::Attached, Action::LeaveTerminal, "leave-terminal", "What you type is no longer the job's"),
     (Layer::List, Action::ListNext, "list-next", "The next row"),
     (Layer::List, Action::ListPrevious, "list-previous", "The row before"),
     (Layer::List, Action::ListPageDown, "list-page-down", "A page down"),

@@ -8,6 +8,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::api::board::Phase;
 use crate::base::Millis;
 use crate::ui::action::{Action, Layer};
+use crate::ui::keymap::Keymap;
 use crate::ui::model::Model;
 use crate::ui::pane::PaneId;
 use crate::ui::pane::live::{elapsed, spinner};
@@ -322,6 +323,31 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
 /// A style with the ground of the status line.
 fn on_status(style: Style, theme: &Theme) -> Style {
     Style { bg: theme.status.bg, ..style }
+}
+
+/// Draws a word to the person over a status line; whether there is one.
+pub fn word(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) -> bool {
+    let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > now) else { return false };
+    buf.set_style(rect, theme.status);
+    let wide = usize::from(rect.width);
+    let text = format!(" {}", tame(&toast.text.replace('\n', " ")));
+    buf.set_stringn(rect.x, rect.y, ellipsis(&text, wide), wide, on_status(theme.warning, theme));
+    true
+}
+
+/// Draws keys and what they do, as many as there is room for.
+pub fn pairs(keymap: &Keymap, hints: &[(Action, &str)], rect: Rect, buf: &mut Buffer, theme: &Theme) {
+    buf.set_style(rect, theme.status);
+    let room = |x: u16| usize::from(rect.right().saturating_sub(x));
+    let mut x = rect.x;
+    for (action, says) in hints {
+        let key = keymap.hint(*action);
+        if key.is_empty() || room(x) < width(&key) + says.len() + 5 {
+            continue;
+        }
+        x = buf.set_stringn(x, rect.y, if x == rect.x { " " } else { " · " }, room(x), theme.status).0;
+        x = pair(buf, x, rect, &key, says, theme);
+    }
 }
 
 fn pair(buf: &mut Buffer, x: u16, rect: Rect, key: &str, says: &str, theme: &Theme) -> u16 {

@@ -1,76 +1,37 @@
 //! What the jobs pane wants, done; and leaving the screen while jobs run.
 
-use crate::api::command::{Command, JobAsk, Query};
-use crate::api::job::JobState;
+use crate::api::command::{Command, JobAsk};
 use crate::base::{JobId, Millis};
 use crate::ui::action::Action;
-use crate::ui::model::{Asker, Model};
+use crate::ui::job_view;
+use crate::ui::model::Model;
 use crate::ui::msg::{Effect, Exit};
-use crate::ui::overlay::page::{self, Line};
 use crate::ui::overlay::{Overlay, catalog, line};
-use crate::ui::pane::live::elapsed;
 use crate::ui::pane::{PaneId, composer, jobs};
 use crate::ui::update::to_composer;
-use crate::ui::widget::text::output_line;
 
 /// Gives the jobs pane a message and does what it wants.
 pub fn to_jobs(model: &mut Model, msg: jobs::Msg, now: Millis, out: &mut Vec<Effect>) {
     for wanted in jobs::update(&mut model.jobs, msg, now) {
-        match wanted {
-            jobs::Out::Ask(job, ask) => out.push(Effect::Send(Command::Job { job, ask })),
-            jobs::Out::Open(job, false) => open(model, job, out),
-            jobs::Out::Open(job, true) => {
-                let words = format!("this version cannot type into {job} from here; Enter shows its output");
-                model.say(words, now);
-            }
-            jobs::Out::Signals(job) => signals(model, job),
-            jobs::Out::Find => {
-                let line = line::State { kind: line::Kind::FindJob, text: model.jobs.search().to_owned() };
-                model.overlays.push(Overlay::Line(line));
-            }
-            jobs::Out::Copy(text) => out.push(Effect::Copy(text)),
-            jobs::Out::Leave => model.focus = PaneId::Composer,
-            jobs::Out::Say(text) => model.say(text, now),
-        }
+        carry_out(model, wanted, now, out);
     }
 }
 
-/// Newest bytes of a job's output that its page shows.
-const LOG_BYTES: u64 = 64 * 1024;
-
-/// Asks for a job's newest output; `log` shows it.
-fn open(model: &mut Model, job: JobId, out: &mut Vec<Effect>) {
-    let bytes = model.jobs.get(job).map_or(0, |row| match &row.state {
-        JobState::Sought | JobState::Running | JobState::Ending { .. } => row.bytes,
-        JobState::Ended(outcome) => outcome.bytes,
-    });
-    let query = Query::JobLog { job, offset: bytes.saturating_sub(LOG_BYTES), limit: LOG_BYTES };
-    out.push(model.ask(Asker::JobLog(job), query));
-}
-
-/// Shows what is known of a job, and its newest output as it was when it was asked for.
-pub fn log(model: &mut Model, job: JobId, bytes: &[u8], size: u64, now: Millis) {
-    let Some(row) = model.jobs.get(job) else { return model.say(format!("{job} is off the list"), now) };
-    let state = match &row.state {
-        JobState::Ended(outcome) => jobs::cause(outcome),
-        JobState::Sought => "of an earlier program, being looked up".to_owned(),
-        JobState::Running => format!("runs since {}", elapsed(now.since(row.node.began))),
-        JobState::Ending { .. } => "is being ended".to_owned(),
-    };
-    let pair = |name: &str, text: String| Line::Pair(name.to_owned(), text);
-    let mut lines = vec![
-        pair("command", row.node.command.replace('\n', " ⏎ ")),
-        pair("state", state),
-        pair("process", row.pid.to_string()),
-        pair("directory", row.node.cwd.display().to_string()),
-        pair("whole output", format!("{size} bytes in {}", row.spool.display())),
-        Line::Head(if size > bytes.len() as u64 { "Its newest output" } else { "Its output" }.to_owned()),
-    ];
-    let text = String::from_utf8_lossy(bytes);
-    lines.extend(text.lines().map(|line| Line::Text(output_line(line).chars().take(2000).collect())));
-    let mut page = page::State::new(&format!("Job {job}"), lines);
-    page.scroll(i32::MAX / 2);
-    model.overlays.push(Overlay::Page(page));
+/// Does what the jobs pane wants.
+pub fn carry_out(model: &mut Model, wanted: jobs::Out, now: Millis, out: &mut Vec<Effect>) {
+    match wanted {
+        jobs::Out::Ask(job, ask) => out.push(Effect::Send(Command::Job { job, ask })),
+        jobs::Out::Open(job, false) => job_view::open(model, job, out),
+        jobs::Out::Open(job, true) => job_view::attach(model, job, out),
+        jobs::Out::Signals(job) => signals(model, job),
+        jobs::Out::Find => {
+            let line = line::State { kind: line::Kind::FindJob, text: model.jobs.search().to_owned() };
+            model.overlays.push(Overlay::Line(line));
+        }
+        jobs::Out::Copy(text) => out.push(Effect::Copy(text)),
+        jobs::Out::Leave => model.focus = PaneId::Composer,
+        jobs::Out::Say(text) => model.say(text, now),
+    }
 }
 
 /// Offers the signals that can be sent to a job.

@@ -20,6 +20,8 @@ pub mod depth;
 mod ends;
 /// Bytes of the terminal become events.
 pub mod input;
+/// One job over the whole screen.
+pub mod job_view;
 /// What the jobs pane wants, done.
 mod jobs_update;
 /// JSON with comments, with lines.

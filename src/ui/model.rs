@@ -6,18 +6,19 @@ use std::sync::Arc;
 use crate::api::access::Approval;
 use crate::api::board::{Phase, Record, Status};
 use crate::api::command::{Command, Query};
-use crate::api::job::Notify;
+use crate::api::job::{JobRow, Notify};
 use crate::base::{JobId, Millis};
 use crate::link::Wake;
 use crate::ui::ends::Ends;
 use crate::ui::input::Key;
+use crate::ui::job_view;
 use crate::ui::jsonc::Problem;
 use crate::ui::keymap::Keymap;
 use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, approve};
 use crate::ui::pace::Motion;
 use crate::ui::pane::{PaneId, composer, conversation, jobs, live};
-use crate::ui::ring::Ring;
+use crate::ui::ring::{Ring, Secrecy};
 use crate::ui::theme::{self, Theme};
 
 /// The environment variables that the screen wants to know.
@@ -73,8 +74,10 @@ pub enum Asker {
     Renamed,
     /// A key was stored: models are offered next.
     Key,
-    /// The page of a job's newest output.
+    /// The view of a job, for a piece of its output.
     JobLog(JobId),
+    /// The view of a job, for a search with its token.
+    JobFind(JobId, u64),
     /// The conversation, with its token.
     Conversation(u64),
 }
@@ -102,6 +105,8 @@ pub struct Model {
     pub live: live::State,
     /// The jobs.
     pub jobs: jobs::State,
+    /// One of them, over the whole screen.
+    pub job_view: Option<job_view::State>,
     /// What ended while nobody looked.
     pub ends: Ends,
     /// What sits over the panes, the last on top.
@@ -173,6 +178,7 @@ impl Model {
             composer,
             live: live::State::default(),
             jobs: jobs::State::default(),
+            job_view: None,
             ends: Ends::default(),
             overlays: Vec::new(),
             status: record.status.clone(),
@@ -209,6 +215,9 @@ impl Model {
         self.conversation.sync(record);
         self.live.sync(record);
         self.jobs.sync(record);
+        // taken off the list: there is nothing to show any more, but what is typed on must not do something else
+        let stays = |view: &job_view::State| view.attached() || self.jobs.get(view.job).is_some();
+        self.job_view = self.job_view.take().filter(stays);
         self.ends.sync(record);
         self.status = record.status.clone();
         self.conversation.waits = self.status.phase == Phase::Opening;
@@ -256,8 +265,24 @@ impl Model {
     }
 
     /// Whether what is typed must not be recorded.
-    pub fn secret(&self) -> bool {
-        matches!(self.overlays.last(), Some(Overlay::Line(line)) if line.secret())
+    pub fn secrecy(&self) -> Secrecy {
+        if self.job_view.as_ref().is_some_and(job_view::State::attached) {
+            Secrecy::Keys
+        } else if matches!(self.overlays.last(), Some(Overlay::Line(line)) if line.secret()) {
+            Secrecy::Text
+        } else {
+            Secrecy::None
+        }
+    }
+
+    /// Whether the panes, and an approval among them, are covered by something.
+    pub fn covered(&self) -> bool {
+        !self.overlays.is_empty() || self.job_view.is_some()
+    }
+
+    /// What the frame that was drawn last needs to be whole.
+    pub fn wants(&mut self) -> Option<Command> {
+        job_view::wants(self)
     }
 
     /// When something changes by itself; none: nothing does.
@@ -270,6 +295,11 @@ impl Model {
 
     /// What moves on the screen by itself.
     pub fn motion(&self) -> Motion {
+        if let Some(view) = &self.job_view {
+            // its time
+            let runs = self.jobs.get(view.job).is_some_and(JobRow::runs);
+            return if runs { Motion::Clock } else { Motion::Still };
+        }
         let moves = self.status.phase.busy() || self.live.running() > 0 || self.conversation.animates();
         // while a person is asked, only the times go on
         match (moves, self.reduced_motion || !self.approvals.is_empty()) {

@@ -6,6 +6,7 @@ use crate::base::{Millis, SessionId};
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
 use crate::ui::input::{Code, Key};
+use crate::ui::job_view;
 use crate::ui::jobs_update::{self, to_jobs};
 use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
@@ -164,6 +165,8 @@ pub fn searched(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         match line.kind {
             line::Kind::Find => to_conversation(model, conversation::Msg::Search(text), now, out),
             line::Kind::FindJob => to_jobs(model, jobs::Msg::Search(text), now, out),
+            // a gigabyte is not searched anew for each letter
+            line::Kind::FindLog(_) => {}
             line::Kind::Rename(_) | line::Kind::Reason(_) | line::Kind::Key(_) => {}
         }
     }
@@ -185,6 +188,8 @@ fn line_done(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     let text = line.text.trim().to_owned();
     match line.kind {
         line::Kind::Find | line::Kind::FindJob => {}
+        // as it was typed: a blank may be looked for
+        line::Kind::FindLog(job) => job_view::search(model, job, line.text, out),
         line::Kind::Rename(_) if text.is_empty() => {}
         line::Kind::Rename(id) => rename(model, id, text, out),
         line::Kind::Reason(call) => {

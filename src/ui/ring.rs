@@ -3,12 +3,24 @@
 
 use std::collections::VecDeque;
 
+use crate::api::event::{Event, Reply};
 use crate::base::Millis;
-use crate::ui::input::{Code, Input};
+use crate::ui::input::{Code, Input, Key};
 use crate::ui::msg::Msg;
 
 /// Most messages that are kept.
 const MOST: usize = 512;
+
+/// What of the input must not be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrecy {
+    /// Nothing.
+    None,
+    /// The characters that are typed.
+    Text,
+    /// Every key: they are typed into a job.
+    Keys,
+}
 
 /// The ring.
 #[derive(Debug, Default)]
@@ -17,14 +29,23 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Keeps a message; `secret`: what was typed must not be told.
-    pub fn keep(&mut self, now: Millis, msg: &Msg, secret: bool) {
-        let msg = match msg {
-            Msg::Input(Input::Key(key)) if secret && key.typed().is_some() => {
-                Msg::Input(Input::Key(crate::ui::input::Key { code: Code::Char('•'), ..*key }))
+    /// Keeps a message.
+    pub fn keep(&mut self, now: Millis, msg: &Msg, secrecy: Secrecy) {
+        let dot = |key: Key| Msg::Input(Input::Key(key));
+        let msg = match (msg, secrecy) {
+            (Msg::Input(Input::Key(key)), Secrecy::Text) if key.typed().is_some() => {
+                dot(Key { code: Code::Char('•'), ..*key })
             }
-            Msg::Input(Input::Paste(_)) if secret => Msg::Input(Input::Paste("•".to_owned())),
-            other => other.clone(),
+            (Msg::Input(Input::Key(_)), Secrecy::Keys) => dot(Key::plain(Code::Char('•'))),
+            (Msg::Input(Input::Paste(_)), Secrecy::Text | Secrecy::Keys) => {
+                Msg::Input(Input::Paste("•".to_owned()))
+            }
+            // a job's output stands in its file, and is long
+            (Msg::Event(Event::Answered { number, reply: Reply::JobLog { offset, size, .. } }), _) => {
+                let reply = Reply::JobLog { bytes: Vec::new(), offset: *offset, size: *size };
+                Msg::Event(Event::Answered { number: *number, reply })
+            }
+            (other, _) => other.clone(),
         };
         if self.kept.len() == MOST {
             self.kept.pop_front();

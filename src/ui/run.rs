@@ -18,6 +18,7 @@ use crate::ui::clipboard::{Between, between, osc52, word};
 use crate::ui::depth::{Depth, depth};
 use crate::ui::ends;
 use crate::ui::input::{Input, Reader};
+use crate::ui::job_view;
 use crate::ui::model::{Asker, Model, UiOptions};
 use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::pace::{Motion, Pacer};
@@ -328,7 +329,12 @@ impl<'a> Screen<'a> {
                 }
             }
         }
-        self.pacer.stream();
+        // what answers a key is not held back
+        if job_view::answers(&self.model, &self.front.shared.read()) {
+            self.pacer.input();
+        } else {
+            self.pacer.stream();
+        }
     }
 
     /// A frame with an approval is on the terminal; it counts when no input waits.
@@ -359,7 +365,11 @@ impl<'a> Screen<'a> {
         if !bytes.is_empty() {
             self.terminal.write(bytes);
         }
-        self.owes_flush = self.model.approve.unflushed() && self.model.overlays.is_empty();
+        // what the answer changes is a frame of its own
+        if let Some(command) = self.model.wants() {
+            self.send(command);
+        }
+        self.owes_flush = self.model.approve.unflushed() && !self.model.covered();
         let motion = self.model.motion();
         let counting = matches!(self.model.status.phase, crate::api::board::Phase::Retrying { .. });
         self.pacer.drawn(now.0, if counting { motion.max(Motion::Clock) } else { motion });

@@ -6,6 +6,7 @@ use crate::base::Millis;
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
 use crate::ui::input::{self, Input, Key, Mouse, MouseDid};
+use crate::ui::job_view;
 use crate::ui::jobs_update::{self, to_jobs};
 use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
@@ -16,15 +17,18 @@ use crate::ui::pane::{PaneId, composer, conversation, jobs};
 
 /// Changes the model by a message.
 pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
-    let secret = model.secret();
-    model.ring.keep(now, &msg, secret);
+    let secrecy = model.secrecy();
+    model.ring.keep(now, &msg, secrecy);
     let mut out = Vec::new();
     match msg {
         Msg::Input(input) => on_input(model, input, now, &mut out),
-        Msg::Resize(columns, rows) => model.size = (columns, rows),
+        Msg::Resize(columns, rows) => {
+            model.size = (columns, rows);
+            job_view::size(model, &mut out);
+        }
         Msg::Event(event) => on_event(model, event, now, &mut out),
-        // what an overlay covered was not seen
-        Msg::Flushed if model.overlays.is_empty() => model.approve.flushed(now),
+        // what was covered was not seen
+        Msg::Flushed if !model.covered() => model.approve.flushed(now),
         Msg::Flushed => {}
         Msg::Tick => {
             model.toast = model.toast.take().filter(|t| t.until > now);
@@ -45,6 +49,9 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
 }
 
 fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>) {
+    if job_view::on_input(model, &input, now, out) {
+        return;
+    }
     match input {
         Input::Key(key) => on_key(model, key, now, out),
         Input::Paste(text) => match model.overlays.last_mut() {
@@ -57,6 +64,10 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
             }
             Some(Overlay::Page(page)) => {
                 text.chars().filter(|c| !c.is_control()).for_each(|c| page.type_char(c));
+            }
+            None if model.job_view.is_some() => {
+                let key = model.keymap.hint(Action::ViewAttach);
+                model.say(format!("nothing was pasted: {key} attaches to the job first"), now);
             }
             None => {
                 model.focus = PaneId::Composer;
@@ -71,6 +82,9 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
 }
 
 fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>) {
+    if model.overlays.is_empty() && model.job_view.is_some() {
+        return job_view::on_mouse(model, mouse);
+    }
     let by: i32 = match mouse.did {
         MouseDid::WheelUp => -3,
         MouseDid::WheelDown => 3,
@@ -82,7 +96,7 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
             }
             let area = model.conversation_area;
             // a click chooses in the conversation only; it never answers anything
-            if model.overlays.is_empty()
+            if !model.covered()
                 && model.approvals.is_empty()
                 && area.contains((mouse.column, mouse.row).into())
             {
@@ -106,7 +120,7 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
 
 /// Whether the mouse is over the jobs, and they are not covered.
 fn over_jobs(model: &Model, mouse: Mouse) -> bool {
-    model.overlays.is_empty()
+    !model.covered()
         && model.approvals.is_empty()
         && model.jobs_area.contains((mouse.column, mouse.row).into())
 }
@@ -115,6 +129,9 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     if !model.overlays.is_empty() {
         model.chord = None;
         return overlay_update::on_key(model, key, now, out);
+    }
+    if model.job_view.is_some() {
+        return job_view::on_key(model, key, now, out);
     }
     let answering = model.approval_takes_keys(now);
     let layers: &[Layer] = match (answering, model.focus) {
@@ -196,11 +213,18 @@ fn not_sent(model: &mut Model, command: Command, now: Millis) {
             let text = format!("{}{command}", if hidden { "!!" } else { "!" });
             model.composer.draft.prepend(&text, Vec::new());
         }
-        Command::Ask { number, .. } => drop(model.answered(number)),
+        Command::Ask { number, .. } => {
+            if let Some(asker) = model.answered(number) {
+                job_view::pieces(model, asker, Reply::Done(String::new()), now, &mut Vec::new());
+            }
+        }
         _ => {}
     }
-    model.say("the session takes nothing at the moment; try again", now);
+    model.say(NOTHING, now);
 }
+
+/// What is said when the session's queue is full.
+const NOTHING: &str = "the session takes nothing at the moment; try again";
 
 fn on_event(model: &mut Model, event: Event, now: Millis, out: &mut Vec<Effect>) {
     match event {
@@ -241,6 +265,7 @@ fn rewound(done: &crate::api::event::Rewound) -> String {
 
 fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mut Vec<Effect>) {
     match (asker, reply) {
+        (Asker::JobLog(_) | Asker::JobFind(..), reply) => job_view::pieces(model, asker, reply, now, out),
         (Asker::Conversation(token), reply) => {
             to_conversation(model, conversation::Msg::Answered { token, reply }, now, out);
         }
@@ -278,9 +303,6 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         (_, Reply::Context(parts)) => {
             let page = catalog::context(&parts, model.status.context.window);
             model.overlays.push(Overlay::Page(page));
-        }
-        (Asker::JobLog(job), Reply::JobLog { bytes, size, .. }) => {
-            jobs_update::log(model, job, &bytes, size, now);
         }
         (Asker::Key, Reply::Done(said)) => {
             model.say(said, now);

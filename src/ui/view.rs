@@ -8,6 +8,7 @@ use crate::api::board::Phase;
 use crate::base::Millis;
 use crate::ui::action::Action;
 use crate::ui::chrome;
+use crate::ui::job_view;
 use crate::ui::layout::{Layout, layout};
 use crate::ui::model::Model;
 use crate::ui::overlay::{Overlay, approve, line, list, page};
@@ -19,6 +20,13 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let area = buf.area;
     let theme = model.look().clone();
     buf.set_style(area, theme.text);
+    if model.job_view.is_some() {
+        // what is covered takes no key
+        model.approve.covered();
+        (model.conversation_area, model.jobs_area) = (Rect::default(), Rect::default());
+        let cursor = job_view::view(model, buf, &theme, now);
+        return if model.overlays.is_empty() { cursor } else { draw_overlay(model, buf, &theme) };
+    }
     let most = (area.height / 3).max(1);
     // how wide the composer is does not depend on how high it is
     let inner_width = layout(area, 1, 0, !model.live.hidden, false).composer.width;
@@ -48,32 +56,37 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let under = Rect { y: under.y, ..places.composer };
     composer::view_popup(&model.composer, under, buf, &theme);
     chrome::status(model, places.status, buf, &theme, now);
-    let mut cursor = cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now));
-    // the topmost alone: what it covers is not to be answered
-    if let Some(overlay) = model.overlays.last_mut() {
-        cursor = match overlay {
-            Overlay::List(state) => {
-                list::view(state, area, buf, &theme);
-                None
-            }
-            Overlay::Page(state) => {
-                page::view(state, area, buf, &theme);
-                None
-            }
-            Overlay::Line(state) => {
-                let extra = match (&state.kind, model.conversation.hits()) {
-                    (line::Kind::Find, Some((0, _))) if !state.text.is_empty() => "no hit".to_owned(),
-                    (line::Kind::Find, Some((all, at))) => format!("{at} of {all} · Enter, then n and N"),
-                    (line::Kind::FindJob, _) if !state.text.is_empty() => {
-                        format!("{} of {}", model.jobs.listed().len(), model.jobs.iter().count())
-                    }
-                    _ => String::new(),
-                };
-                line::view(state, area, buf, &theme, &extra)
-            }
-        };
+    if !model.overlays.is_empty() {
+        return draw_overlay(model, buf, &theme);
     }
-    cursor
+    cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now))
+}
+
+/// Draws the topmost overlay alone: what it covers is not to be answered.
+fn draw_overlay(model: &mut Model, buf: &mut Buffer, theme: &Theme) -> Option<(u16, u16)> {
+    let area = buf.area;
+    match model.overlays.last_mut()? {
+        Overlay::List(state) => {
+            list::view(state, area, buf, theme);
+            None
+        }
+        Overlay::Page(state) => {
+            page::view(state, area, buf, theme);
+            None
+        }
+        Overlay::Line(state) => {
+            let extra = match (&state.kind, model.conversation.hits()) {
+                (line::Kind::Find, Some((0, _))) if !state.text.is_empty() => "no hit".to_owned(),
+                (line::Kind::Find, Some((all, at))) => format!("{at} of {all} · Enter, then n and N"),
+                (line::Kind::FindJob, _) if !state.text.is_empty() => {
+                    format!("{} of {}", model.jobs.listed().len(), model.jobs.iter().count())
+                }
+                (line::Kind::FindLog(_), _) if !state.text.is_empty() => "Enter, then n and N".to_owned(),
+                _ => String::new(),
+            };
+            line::view(state, area, buf, theme, &extra)
+        }
+    }
 }
 
 /// The jobs, in their column or over the conversation.

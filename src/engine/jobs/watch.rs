@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::api::command::JobAsk;
 use crate::api::job::{JobNode, JobOutcome, JobState, Starter};
-use crate::base::Millis;
+use crate::base::{JobId, Millis};
 use crate::law::job::{By, End, Stage};
 use crate::process::record::{LeftRecord, Named, Record};
 use crate::process::{News, Running};
@@ -51,17 +51,12 @@ pub async fn watch(
     let mut tail = desk.tail(job);
     let mut gone = 0;
     let mut killer = None;
+    let mut watched = false;
     loop {
         let news = tokio::select! {
             news = running.next() => news,
             Some(wish) = asked.recv() => {
-                if wish.ask == JobAsk::Kill {
-                    killer.get_or_insert(wish.by);
-                    let by = wish.by;
-                    desk.report(job, |row| if row.state == JobState::Running {
-                        row.state = JobState::Ending { by, stage: Stage::Asked { processes: 0 } };
-                    });
-                }
+                heard(&desk, job, &wish, &mut killer, &mut watched);
                 carry_out(&mut running, wish).await;
                 continue;
             }
@@ -83,7 +78,8 @@ pub async fn watch(
                 desk.report(job, |row| row.state = JobState::Ending { by, stage });
             }
             Some(News::Waiting(waiting)) => desk.report(job, |row| row.waiting = waiting),
-            Some(News::Screen(screen)) => desk.report(job, |row| row.screen = Some(screen)),
+            Some(News::Screen(screen)) if watched => desk.report(job, |row| row.screen = Some(screen)),
+            Some(News::Screen(_)) => {}
             Some(News::Kept(kept)) => desk.report(job, |row| row.kept = kept),
             Some(News::Ended { record, .. }) => {
                 let outcome = outcome(&record, &tail, node.began);
@@ -112,6 +108,27 @@ pub async fn watch(
 /// What a command left behind when it ended as a job goes on as another one.
 async fn hand_on(desk: &Desk, running: Running, node: &JobNode) {
     desk.take_new(running, NewJob::left_by(node, clock::now(), (0, 0, String::new())), None).await;
+}
+
+/// What a wish changes before its keeper hears of it.
+fn heard(desk: &Desk, job: JobId, wish: &Asked, killer: &mut Option<By>, watched: &mut bool) {
+    match wish.ask {
+        JobAsk::Kill => {
+            let by = wish.by;
+            killer.get_or_insert(by);
+            desk.report(job, |row| {
+                if row.state == JobState::Running {
+                    row.state = JobState::Ending { by, stage: Stage::Asked { processes: 0 } };
+                }
+            });
+        }
+        JobAsk::Watch(on) => {
+            *watched = on;
+            // a picture that nobody looks at grows old
+            desk.report(job, |row| row.screen = None);
+        }
+        JobAsk::Signal(_) | JobAsk::Keep(_) | JobAsk::Dismiss | JobAsk::Input(_) | JobAsk::Resize(_) => {}
+    }
 }
 
 async fn carry_out(running: &mut Running, wish: Asked) {

@@ -148,6 +148,17 @@ impl Clients {
         all
     }
 
+    /// Shows the last picture to all who watch, whether they have read what was told before or not.
+    pub fn show_last(&mut self, picture: &Arc<Screen>) {
+        for client in &mut self.clients {
+            let Some(shown) = &mut client.shown else { continue };
+            if !Arc::ptr_eq(shown, picture) {
+                client.socket.send(&FromKeeper::Screen(Box::new(Frame::between(shown, picture))));
+                *shown = Arc::clone(picture);
+            }
+        }
+    }
+
     /// Sends what waits, lets people in and hears what they say.
     pub fn hear(&mut self, standing: impl Fn() -> Standing) -> Said {
         let had_program = self.of(Role::Program).is_some();

@@ -384,6 +384,9 @@ impl Keeper {
             // the last lines are told before the end, however soon it came
             clients.send(&FromKeeper::Output { bytes, lines, tail: self.intake.tail() });
         }
+        if let Some(terminal) = self.intake.terminal() {
+            clients.show_last(&terminal.picture());
+        }
         let kept = self.intake.end();
         let living = if self.tree_empty { Vec::new() } else { self.whole.living() };
         let killed = matches!(end, End::Killed { .. });

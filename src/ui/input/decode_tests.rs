@@ -73,12 +73,12 @@ fn keys_have_their_meaning() {
 
 #[test]
 fn the_mouse_is_read() {
-    let at = |did| Input::Mouse(Mouse { did, column: 9, row: 4 });
-    assert_eq!(decode(b"\x1b[<0;10;5M"), [at(MouseDid::Press)]);
-    assert_eq!(decode(b"\x1b[<0;10;5m"), [at(MouseDid::Release)]);
-    assert_eq!(decode(b"\x1b[<64;10;5M"), [at(MouseDid::WheelUp)]);
-    assert_eq!(decode(b"\x1b[<65;10;5M"), [at(MouseDid::WheelDown)]);
-    assert_eq!(decode(b"\x1b[<32;10;5M"), [at(MouseDid::Drag)]);
+    let at = |did, button, up| Input::Mouse(Mouse { did, column: 9, row: 4, button, up });
+    assert_eq!(decode(b"\x1b[<0;10;5M"), [at(MouseDid::Press, 0, false)]);
+    assert_eq!(decode(b"\x1b[<0;10;5m"), [at(MouseDid::Release, 0, true)]);
+    assert_eq!(decode(b"\x1b[<64;10;5M"), [at(MouseDid::WheelUp, 64, false)]);
+    assert_eq!(decode(b"\x1b[<65;10;5M"), [at(MouseDid::WheelDown, 65, false)]);
+    assert_eq!(decode(b"\x1b[<32;10;5M"), [at(MouseDid::Drag, 32, false)]);
 }
 
 #[test]

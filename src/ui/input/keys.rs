@@ -190,7 +190,8 @@ fn mouse(body: &[u8], last: u8) -> Option<Input> {
         (_, b'M' | b'm') => MouseDid::Other,
         _ => return None,
     };
-    Some(Input::Mouse(Mouse { did, column, row }))
+    let button = u8::try_from(kind).ok()?;
+    Some(Input::Mouse(Mouse { did, column, row, button, up: last == b'm' }))
 }
 
 fn private(body: &[u8], last: u8) -> Option<Input> {

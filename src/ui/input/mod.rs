@@ -1,10 +1,12 @@
 //! What a terminal sends, as events: keys, pastes, the mouse, the focus, replies.
 //!
 //! `decode` cuts the bytes into sequences, `keys` says what a sequence means, `burst` sees pastes of
-//! terminals that do not bracket them. Deliberately not here: reading, and what a key does.
+//! terminals that do not bracket them; `encode` is the way back, for programs in terminals of ours.
+//! Deliberately not here: reading, and what a key does.
 
 mod burst;
 mod decode;
+pub mod encode;
 mod keys;
 mod name;
 
@@ -124,6 +126,10 @@ pub struct Mouse {
     pub column: u16,
     /// Row.
     pub row: u16,
+    /// The terminal's own number for it: button, modifiers, whether it moved.
+    pub button: u8,
+    /// A button went up.
+    pub up: bool,
 }
 
 /// What the mouse did.

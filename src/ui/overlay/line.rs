@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::list::{framed, place};
-use crate::base::{CallId, SessionId};
+use crate::base::{CallId, JobId, SessionId};
 use crate::ui::theme::Theme;
 use crate::ui::widget::text::width;
 
@@ -20,6 +20,8 @@ pub enum Kind {
     Find,
     /// A search of the jobs.
     FindJob,
+    /// A search of a job's output.
+    FindLog(JobId),
     /// A key for a provider; shown as dots, recorded as a placeholder.
     Key(String),
 }
@@ -60,13 +62,13 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, extra: &
         return None;
     }
     let (title, words) = match &state.kind {
-        Kind::Find | Kind::FindJob => ("", ""),
+        Kind::Find | Kind::FindJob | Kind::FindLog(_) => ("", ""),
         Kind::Rename(_) => ("Name of the session", "Enter keeps it · Esc leaves it"),
         Kind::Reason(_) => ("No, because", "goes to the model · Enter sends · Esc back"),
         Kind::Key(_) => ("Key", "stored in a file that only you can read · Enter stores · Esc back"),
     };
     let shown = if state.secret() { "•".repeat(state.text.chars().count()) } else { state.text.clone() };
-    let (rect, mark) = if matches!(state.kind, Kind::Find | Kind::FindJob) {
+    let (rect, mark) = if matches!(state.kind, Kind::Find | Kind::FindJob | Kind::FindLog(_)) {
         (Rect { y: area.bottom() - 1, height: 1, ..area }, "/")
     } else {
         let title = match &state.kind {

@@ -14,6 +14,8 @@ pub mod plain;
 pub mod row;
 /// Where a long list stands.
 pub mod scroll;
+/// The picture of a job's terminal.
+pub mod terminal;
 /// Clusters, widths, cutting, and making the invisible visible.
 pub mod text;
 /// Wrapping with hanging prefixes.

@@ -108,6 +108,11 @@ fn zero_width(c: char) -> bool {
     )
 }
 
+/// Whether a character could reorder a line, join what stands apart, or be there without being seen.
+pub fn hides(c: char) -> bool {
+    c.is_control() || bidi(c) || zero_width(c) || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 fn harmless(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte) || byte == b'\n'
 }

@@ -1,6 +1,7 @@
 //! The built binary from outside: in a pseudo-terminal and over `exec --json`. Nothing here looks into
 //! the program: only at its bytes, its files, its processes, and what the model's server was asked.
 
+mod attach;
 mod bad_input;
 mod ends;
 mod events;

@@ -74,7 +74,7 @@ fn a_click_or_a_paste_answers_nothing() {
     screen.now += 400;
     for row in 0..24 {
         for column in 0..80 {
-            let mouse = Mouse { did: MouseDid::Press, column, row };
+            let mouse = Mouse { did: MouseDid::Press, column, row, button: 0, up: false };
             assert_eq!(screen.tell(Msg::Input(Input::Mouse(mouse))), vec![]);
         }
     }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use windlass::api::board::{Phase, Record};
 use windlass::api::command::{Command, JobAsk};
 use windlass::api::entry::{EntryBody, TurnEnd, TurnStatus};
-use windlass::api::event::{Event, Reply};
 use windlass::api::job::{JobEnd, JobNode, JobOutcome, JobRow, JobState, Starter};
 use windlass::base::{CallId, JobId, Millis};
 use windlass::law::job::{By, End, Stage};
@@ -154,7 +153,13 @@ fn a_click_selects_a_job() {
     let mut screen = Screen::new(120, 40, some());
     let shown = screen.shown();
     let row = shown.lines().position(|line| line.contains("j5 ◐")).expect("the job's row") as u16;
-    screen.tell(Msg::Input(Input::Mouse(Mouse { did: MouseDid::Press, column: 100, row })));
+    screen.tell(Msg::Input(Input::Mouse(Mouse {
+        did: MouseDid::Press,
+        column: 100,
+        row,
+        button: 0,
+        up: false,
+    })));
     let kill = Command::Job { job: JobId(5), ask: JobAsk::Kill };
     assert_eq!(screen.keys("x"), [Effect::Send(kill)]);
 }
@@ -233,18 +238,4 @@ fn what_ends_is_told_only_while_the_window_is_not_looked_at() {
     screen.change(ended);
     screen.draw();
     assert_eq!(screen.model.ends.take(), None, "the window is looked at");
-}
-
-#[test]
-fn a_jobs_page_shows_its_newest_output_without_its_escapes() {
-    let mut screen = Screen::new(120, 40, some());
-    let effects = screen.keys("ctrl-x j enter");
-    let [Effect::Send(Command::Ask { number, .. })] = effects[..] else { panic!("{effects:?}") };
-    let bytes = b"\x1b[31mred\x1b[m\nbinary \xff\xfe\n".to_vec();
-    let reply = Reply::JobLog { bytes, offset: 0, size: 22 };
-    screen.tell(Msg::Event(Event::Answered { number, reply }));
-    let shown = screen.shown();
-    for wanted in ["Job j3", "npm run dev", "22 bytes in /srv/out", "red", "binary"] {
-        assert!(shown.contains(wanted), "{wanted} is not in\n{shown}");
-    }
 }

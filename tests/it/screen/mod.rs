@@ -4,6 +4,7 @@
 mod approvals;
 mod colours;
 mod golden;
+mod job_view;
 mod jobs;
 mod overlays;
 mod pty;

@@ -53,6 +53,10 @@ fn step() -> impl Strategy<Value = Step> {
         "s",
         "/",
         "ctrl-d",
+        "q",
+        "g",
+        "ctrl-]",
+        "n",
     ];
     prop_oneof![
         1 => (1..130u16, 1..42u16).prop_map(|(c, r)| Step::Resize(c, r)),
@@ -83,7 +87,13 @@ fn apply(screen: &mut Screen, step: Step, number: usize) {
             record::answer(r, &text);
         }),
         Step::Run => screen.change(|r| record::running(r, &format!("r{number}"), "make", "a\nb\n")),
-        Step::Job => screen.change(|r| super::jobs::job(r, number as u32, "npm run dev")),
+        Step::Job => screen.change(|r| {
+            super::jobs::job(r, number as u32, "npm run dev");
+            r.jobs.report(&windlass::base::JobId(number as u32), |row| {
+                row.node.terminal = number.is_multiple_of(2);
+                row.screen = row.node.terminal.then(|| std::sync::Arc::new(super::job_view::picture(40, 10)));
+            });
+        }),
         Step::JobEnd(id) => {
             screen.change(|r| super::jobs::end(r, id, windlass::law::job::End::Exited { code: 0 }));
         }

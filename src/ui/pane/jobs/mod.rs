@@ -17,9 +17,9 @@ use crate::law::board::Picture;
 use crate::ui::action::Action;
 
 pub use signals::{SIGNALS, signals};
-pub use update::update;
+pub use update::{one, update};
 pub use view::{Shown, counts, view};
-pub use words::{cause, ended, stands};
+pub use words::{bytes, cause, ended, ending, matters, stands};
 
 /// What the pane remembers.
 #[derive(Debug, Default)]

@@ -85,7 +85,7 @@ fn dismiss_all(state: &State) -> Vec<Out> {
 }
 
 /// An action on one job.
-fn one(state: &State, job: JobId, action: Action) -> Vec<Out> {
+pub fn one(state: &State, job: JobId, action: Action) -> Vec<Out> {
     let Some(row) = state.get(job) else { return Vec::new() };
     let over = || vec![Out::Say(format!("{job} has ended"))];
     let out = match action {

@@ -81,8 +81,21 @@ pub(super) fn note(row: &JobRow) -> (String, String, bool) {
     }
 }
 
+/// How far the end of a job is that is being ended; empty: it is not.
+pub fn ending(row: &JobRow) -> String {
+    match &row.state {
+        JobState::Ending { .. } => note(row).0,
+        JobState::Sought | JobState::Running | JobState::Ended(_) => String::new(),
+    }
+}
+
+/// Whether a person should look at how it stands.
+pub fn matters(row: &JobRow) -> bool {
+    note(row).2
+}
+
 /// A number of bytes in four columns at most: `512`, `2.1K`, `18K`, `1.2G`.
-pub(super) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["K", "M", "G", "T", "P", "E"];
     if count < 1000 {
         return count.to_string();
