@@ -70,6 +70,13 @@ async fn a_flood_is_whole_and_memory_stays_flat() {
     let rss = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
     let kib: u64 = rss.trim().trim_end_matches(" kB").parse().unwrap();
     assert!(kib < 8 * 1024, "the keeper holds {kib} KiB");
+    // behind the screen, and the command where it was
+    let nice = |pid: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.split(' ').nth(16).unwrap().parse::<i32>().unwrap()
+    };
+    let ours = nice("self");
+    assert!(nice(&keeper.keeper.pid.to_string()) > ours || ours == 19, "the keeper did not step back");
     running.kill(By::User).await;
     let heard = end_of(&mut running).await;
     assert_eq!(heard.record.bytes, 100_000_005);

@@ -14,6 +14,7 @@ use crate::api::screen::Size;
 use crate::base::plain;
 use crate::law::output::Keep;
 use crate::law::output::{Bounded, Kept, OutputLimits, Truncation, shown};
+use crate::process::keeper::step_back::Place;
 use crate::process::record::{LEFT_OUTPUT_FILE, OUTPUT_FILE};
 use crate::process::terminal::Terminal;
 use crate::process::wire::TAIL_MAX;
@@ -46,6 +47,7 @@ pub struct Intake {
     left_path: PathBuf,
     left: Option<File>,
     left_bytes: u64,
+    place: Place,
     trouble: Option<io::Error>,
 }
 
@@ -87,6 +89,7 @@ impl Intake {
             left_path: dir.join(LEFT_OUTPUT_FILE),
             left: None,
             left_bytes: 0,
+            place: Place::default(),
             trouble: None,
         };
         Ok((intake, writer))
@@ -142,6 +145,7 @@ impl Intake {
 
     fn keep(&mut self, count: usize) {
         let bytes = &self.buffer[..count];
+        self.place.on_bytes(self.spooled + self.left_bytes + count as u64);
         if let Some(terminal) = &mut self.terminal {
             terminal.feed(bytes);
         }

@@ -12,6 +12,7 @@ mod clients;
 mod intake;
 mod run;
 mod socket;
+mod step_back;
 mod whole;
 
 use std::os::fd::AsFd;
