@@ -20,6 +20,7 @@ mod jobs_tool;
 mod journal;
 mod keeper;
 mod lease;
+mod merge_git;
 mod opening;
 mod outside;
 mod private;

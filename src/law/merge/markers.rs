@@ -1,0 +1,122 @@
+//! Open hunks as conflict markers, for an editor, and back.
+//!
+//! The form is git's diff3: parent, base, child. The markers are longer than any run of their characters at the
+//! beginning of a line of the texts, so that they are never taken for content. What comes back is spread over the
+//! hunks as any edit by hand; a hunk whose block came back as it was stays open.
+
+use super::regions::{Ending, Side, lines};
+use super::resolution::{Choice, Resolution};
+use super::spread::spread;
+
+/// The length of a marker that nothing in the texts forbids.
+const SIZE_MIN: usize = 7;
+
+const MARKS: [u8; 4] = [b'<', b'|', b'=', b'>'];
+
+/// A text with markers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// Its bytes.
+    pub text: Vec<u8>,
+    /// The length of its markers.
+    pub size: usize,
+}
+
+/// What came back and cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The hunk whose markers are left though its block was changed: a place in the regions.
+    pub region: usize,
+    /// The line of the marker in what came back, counted from 1.
+    pub line: usize,
+}
+
+/// The result with a block for each open hunk.
+pub fn out(resolution: &Resolution) -> Marked {
+    let size = size(resolution);
+    let text = (0..resolution.regions().len()).flat_map(|at| piece(resolution, at, size)).collect();
+    Marked { text, size }
+}
+
+/// Takes back what an editor made of `out`. Nothing changes when a block is left half.
+pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
+    let size = size(resolution);
+    let pieces = resolution.pieces(|at| piece(resolution, at, size));
+    let mut line = 1;
+    let mut choices = Vec::new();
+    for (at, new) in spread(&pieces, text).into_iter().enumerate() {
+        let kept = new == pieces[at].text;
+        let here = lines(&new);
+        if !kept && let Some(mark) = here.iter().position(|line| is_marker(line, size)) {
+            return Err(Left { region: at, line: line + mark });
+        }
+        line += here.len();
+        choices.push(match &resolution.choices()[at] {
+            choice if kept => choice.clone(),
+            // the parent's lines alone are a choice here: the block said that it was open
+            Choice::Open if new == resolution.text(at) => Choice::Parent,
+            _ => resolution.edited(at, new),
+        });
+    }
+    resolution.step(choices);
+    Ok(())
+}
+
+fn piece(resolution: &Resolution, at: usize, size: usize) -> Vec<u8> {
+    if resolution.choices()[at] != Choice::Open {
+        return resolution.text(at).to_vec();
+    }
+    let three = resolution.three();
+    let ending = Ending::of(three.bytes(Side::Parent)).as_bytes();
+    let number = resolution.hunks().take_while(|hunk| *hunk <= at).count();
+    let mut block = Vec::new();
+    let mut part = |mark: u8, name: &str, side: Option<Side>| {
+        block.extend(std::iter::repeat_n(mark, size));
+        if !name.is_empty() {
+            block.extend(format!(" {name} (hunk {number})").into_bytes());
+        }
+        block.extend(ending);
+        let lines = side.map_or(&b""[..], |side| three.of(side, &resolution.regions()[at]));
+        block.extend(lines);
+        if lines.last().is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
+            block.extend(ending);
+        }
+    };
+    part(b'<', "parent", Some(Side::Parent));
+    part(b'|', "base", Some(Side::Base));
+    part(b'=', "", Some(Side::Child));
+    part(b'>', "child", None);
+    block
+}
+
+/// The length of the markers: longer than what the texts have of them.
+fn size(resolution: &Resolution) -> usize {
+    let three = resolution.three();
+    let mut longest = 0;
+    let mut look = |text: &[u8]| {
+        for line in lines(text) {
+            if let Some(first) = line.first().filter(|first| MARKS.contains(first)) {
+                longest = longest.max(line.iter().take_while(|byte| *byte == first).count());
+            }
+        }
+    };
+    [Side::Base, Side::Parent, Side::Child].into_iter().for_each(|side| look(three.bytes(side)));
+    for choice in resolution.choices() {
+        match choice {
+            Choice::Edited(text) => look(text),
+            Choice::Open
+            | Choice::Parent
+            | Choice::Child
+            | Choice::Both
+            | Choice::BothChildFirst
+            | Choice::Base => {}
+        }
+    }
+    if longest < SIZE_MIN { SIZE_MIN } else { longest + 1 }
+}
+
+fn is_marker(line: &[u8], size: usize) -> bool {
+    let Some(first) = line.first().filter(|first| MARKS.contains(first)) else { return false };
+    let run = line.iter().take_while(|byte| *byte == first).count();
+    run == size && matches!(line.get(size), None | Some(b' ' | b'\n' | b'\r'))
+}

@@ -1,0 +1,298 @@
+//! The choices of a person for one text, and the text that comes of them.
+//!
+//! What only one side changed is chosen already; what both changed differently waits. The result is always a whole
+//! text: an open hunk stands in it as the parent has it, since that is what stays while nothing is decided. An edit by
+//! hand is spread over the hunks, so that each stays known and can be chosen again.
+//!
+//! "Both" is the parent's and the child's lines, never the base's.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::regions::{Changed, Ending, Region, Side, Three, Whitespace, lines};
+use super::spread::{Piece, spread};
+
+/// How many steps can be taken back.
+const UNDO_MAX: usize = 500;
+
+/// What a region of the result is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// Nothing was chosen yet.
+    Open,
+    /// The parent's lines.
+    Parent,
+    /// The child's lines.
+    Child,
+    /// The parent's, then the child's.
+    Both,
+    /// The child's, then the parent's.
+    BothChildFirst,
+    /// The base's.
+    Base,
+    /// These bytes.
+    Edited(Arc<[u8]>),
+}
+
+/// Where a line of the result is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// All have it.
+    Unchanged,
+    /// The parent's.
+    Parent,
+    /// The child's.
+    Child,
+    /// The parent's and the child's: both made the same change.
+    Both,
+    /// The base's.
+    Base,
+    /// Written by hand.
+    Hand,
+}
+
+/// A line of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its bytes, with its end.
+    pub bytes: &'a [u8],
+    /// Where it is from.
+    pub origin: Origin,
+    /// The region that it is in.
+    pub region: usize,
+}
+
+/// A text that is being resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    three: Three,
+    regions: Vec<Region>,
+    choices: Vec<Choice>,
+    /// What the result has of each region.
+    texts: Vec<Arc<[u8]>>,
+    undo: Vec<Vec<Choice>>,
+}
+
+impl Resolution {
+    /// Begins, with nothing decided but what only one side changed.
+    pub fn new(three: Three) -> Resolution {
+        let regions = three.regions(Whitespace::Counts);
+        let choices: Vec<Choice> = regions.iter().map(before).collect();
+        let mut new = Resolution {
+            texts: vec![Arc::default(); regions.len()],
+            three,
+            regions,
+            choices,
+            undo: Vec::new(),
+        };
+        (0..new.regions.len()).for_each(|at| new.texts[at] = new.text_of(at));
+        new
+    }
+
+    /// Goes on with what was chosen before of the same three versions; none if the choices are not of them.
+    pub fn resumed(three: Three, choices: Vec<Choice>) -> Option<Resolution> {
+        let mut new = Resolution::new(three);
+        if choices.len() != new.choices.len() {
+            return None;
+        }
+        new.put(choices);
+        Some(new)
+    }
+
+    /// The three versions.
+    pub fn three(&self) -> &Three {
+        &self.three
+    }
+
+    /// The regions, in order.
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// What was chosen for each region.
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// The hunks: places in `regions`.
+    pub fn hunks(&self) -> impl Iterator<Item = usize> {
+        self.regions.iter().enumerate().filter(|(_, region)| region.is_hunk()).map(|(at, _)| at)
+    }
+
+    /// The hunks that wait for a choice.
+    pub fn open(&self) -> impl Iterator<Item = usize> {
+        self.choices.iter().enumerate().filter(|(_, choice)| **choice == Choice::Open).map(|(at, _)| at)
+    }
+
+    /// Whether nothing waits.
+    pub fn is_decided(&self) -> bool {
+        self.open().next().is_none()
+    }
+
+    /// Chooses for one hunk. A region that is none stays as it is.
+    pub fn choose(&mut self, at: usize, choice: Choice) {
+        if self.regions.get(at).is_some_and(Region::is_hunk) {
+            let mut choices = self.choices.clone();
+            choices[at] = choice;
+            self.step(choices);
+        }
+    }
+
+    /// Chooses for every hunk that waits.
+    pub fn choose_open(&mut self, choice: &Choice) {
+        let all = self.choices.iter();
+        let choices =
+            all.map(|old| if *old == Choice::Open { choice.clone() } else { old.clone() }).collect();
+        self.step(choices);
+    }
+
+    /// Chooses for every region, edited or decided ones too: with a side, the result is that side's text.
+    pub fn choose_all(&mut self, choice: &Choice) {
+        let all = self.regions.iter();
+        let choices =
+            all.map(|region| if region.is_hunk() { choice.clone() } else { before(region) }).collect();
+        self.step(choices);
+    }
+
+    /// Takes a result that was edited by hand, whole.
+    pub fn edit(&mut self, result: &[u8]) {
+        let pieces = self.pieces(|at| self.texts[at].to_vec());
+        let choices = spread(&pieces, result).into_iter().enumerate().map(|(at, text)| self.edited(at, text));
+        self.step(choices.collect());
+    }
+
+    /// Takes back the last step; whether there was one.
+    pub fn undo(&mut self) -> bool {
+        let Some(choices) = self.undo.pop() else { return false };
+        self.put(choices);
+        true
+    }
+
+    /// The result as it would be written.
+    pub fn result(&self) -> Vec<u8> {
+        self.texts.concat()
+    }
+
+    /// The result's bytes of a region.
+    pub fn text(&self, at: usize) -> &[u8] {
+        self.texts.get(at).map_or(&[], |text| text)
+    }
+
+    /// The result, line by line.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        (0..self.regions.len()).flat_map(|region| {
+            let origins = self.origins(region);
+            lines(&self.texts[region]).into_iter().enumerate().map(move |(at, bytes)| Line {
+                bytes,
+                origin: origins[at],
+                region,
+            })
+        })
+    }
+
+    /// The pieces of a text that has this of each region.
+    pub(super) fn pieces(&self, text: impl Fn(usize) -> Vec<u8>) -> Vec<Piece> {
+        let all = self.regions.iter().enumerate();
+        all.map(|(at, region)| Piece { text: text(at), hunk: region.is_hunk() }).collect()
+    }
+
+    /// What a region is after an edit by hand: as before if nothing changed, a choice if it is just that.
+    pub(super) fn edited(&self, at: usize, text: Vec<u8>) -> Choice {
+        if *text == *self.texts[at] {
+            return self.choices[at].clone();
+        }
+        let plain = [Choice::Parent, Choice::Child, Choice::Both, Choice::BothChildFirst, Choice::Base];
+        let same = plain.into_iter().find(|choice| self.chosen(at, choice) == text);
+        same.unwrap_or_else(|| Choice::Edited(text.into()))
+    }
+
+    /// One step further, which can be taken back.
+    pub(super) fn step(&mut self, choices: Vec<Choice>) {
+        if choices != self.choices {
+            if self.undo.len() == UNDO_MAX {
+                self.undo.remove(0);
+            }
+            self.undo.push(self.choices.clone());
+            self.put(choices);
+        }
+    }
+
+    fn put(&mut self, choices: Vec<Choice>) {
+        for (at, choice) in choices.into_iter().enumerate() {
+            if choice != self.choices[at] {
+                self.choices[at] = choice;
+                self.texts[at] = self.text_of(at);
+            }
+        }
+    }
+
+    fn text_of(&self, at: usize) -> Arc<[u8]> {
+        self.chosen(at, &self.choices[at]).into()
+    }
+
+    /// The bytes that a choice gives for a region.
+    fn chosen(&self, at: usize, choice: &Choice) -> Vec<u8> {
+        let of = |side| self.three.of(side, &self.regions[at]);
+        match choice {
+            Choice::Open | Choice::Parent => of(Side::Parent).to_vec(),
+            Choice::Child => of(Side::Child).to_vec(),
+            Choice::Base => of(Side::Base).to_vec(),
+            Choice::Both => self.joined(of(Side::Parent), of(Side::Child)),
+            Choice::BothChildFirst => self.joined(of(Side::Child), of(Side::Parent)),
+            Choice::Edited(text) => text.to_vec(),
+        }
+    }
+
+    /// One after the other; a last line without an end gets one, so that two lines stay two.
+    fn joined(&self, first: &[u8], second: &[u8]) -> Vec<u8> {
+        let open = first.last().is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) && !second.is_empty();
+        let ending = Ending::of(self.three.bytes(Side::Parent)).as_bytes();
+        [first, if open { ending } else { b"" }, second].concat()
+    }
+
+    fn origins(&self, at: usize) -> Vec<Origin> {
+        let region = &self.regions[at];
+        let of = |side| lines(self.three.of(side, region));
+        let (base, parent, child) = (of(Side::Base), of(Side::Parent), of(Side::Child));
+        let all = |origin, count| std::iter::repeat_n(origin, count);
+        match &self.choices[at] {
+            Choice::Open | Choice::Parent | Choice::Child if region.changed == Changed::Nobody => {
+                all(Origin::Unchanged, parent.len()).collect()
+            }
+            Choice::Open | Choice::Parent | Choice::Child if region.changed == Changed::Same => {
+                all(Origin::Both, parent.len()).collect()
+            }
+            Choice::Open | Choice::Parent => all(Origin::Parent, parent.len()).collect(),
+            Choice::Child => all(Origin::Child, child.len()).collect(),
+            Choice::Base => all(Origin::Base, base.len()).collect(),
+            Choice::Both => {
+                all(Origin::Parent, parent.len()).chain(all(Origin::Child, child.len())).collect()
+            }
+            Choice::BothChildFirst => {
+                all(Origin::Child, child.len()).chain(all(Origin::Parent, parent.len())).collect()
+            }
+            Choice::Edited(text) => lines(text)
+                .into_iter()
+                .map(|line| match (parent.contains(&line), child.contains(&line), base.contains(&line)) {
+                    (true, true, true) => Origin::Unchanged,
+                    (true, true, false) => Origin::Both,
+                    (true, false, _) => Origin::Parent,
+                    (false, true, _) => Origin::Child,
+                    (false, false, true) => Origin::Base,
+                    (false, false, false) => Origin::Hand,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// What a region is before anyone chose.
+fn before(region: &Region) -> Choice {
+    match region.changed {
+        Changed::Nobody | Changed::Parent | Changed::Same => Choice::Parent,
+        Changed::Child => Choice::Child,
+        Changed::Both => Choice::Open,
+    }
+}
