@@ -12,7 +12,7 @@ pub mod cli;
 pub mod config;
 /// The shell: the owner loop of a session, turns, calls.
 pub mod engine;
-/// What is not the screen: `exec`.
+/// What is not the screen: `exec`, the control socket, jobs from another terminal.
 pub mod front;
 /// Pure: the state machines and decisions that the laws are about.
 pub mod law;

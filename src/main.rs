@@ -11,12 +11,12 @@ use windlass::base::visible::Form;
 use windlass::cli::args::{Arguments, JobsAction, Start, Verb, Whose};
 use windlass::cli::{config, doctor, export, out, sessions};
 use windlass::config::{Loaded, Sources, load};
-use windlass::front::jobs;
+use windlass::front::{attach, jobs};
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
 use windlass::start::{exec, ready, screen};
-use windlass::store::Dirs;
+use windlass::store::{self, Dirs};
 use windlass::ui::keymap::Keymap;
 use windlass::ui::theme;
 
@@ -88,21 +88,27 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
 
 /// Does something with jobs.
 fn jobs(dirs: &Dirs, action: &JobsAction) -> u8 {
-    let of = |whose: &Whose| jobs::Of::one(dirs, whose.session.as_deref(), whose.cwd.as_deref());
+    let places = store::socket::places;
+    let of = |whose: &Whose| jobs::Of::one(dirs, whose.session.as_deref(), whose.cwd.as_deref(), places());
     let form = if matches!(action, JobsAction::List { json: true, .. }) { Form::Json } else { Form::Text };
-    let mut out = out::output(form);
+    let raw = matches!(action, JobsAction::Tail { raw: true, .. });
+    let mut out = if raw { Box::new(std::io::stdout().lock()) } else { out::output(form) };
+    let mut told = jobs::Told { out: &mut out, beside: &mut out::errors() };
     let done = match action {
-        JobsAction::List { json, all: true, .. } => jobs::list(&jobs::Of::all(dirs), *json, &mut out),
+        JobsAction::List { json, all: true, .. } => {
+            jobs::list(&jobs::Of::all(dirs, places()), *json, &mut told)
+        }
         JobsAction::List { whose, json, all: false } => {
-            of(whose).and_then(|of| jobs::list(&of, *json, &mut out))
+            of(whose).and_then(|of| jobs::list(&of, *json, &mut told))
         }
-        JobsAction::Tail { job, whose, lines, no_follow } => {
-            of(whose).and_then(|of| jobs::tail(&of, job, *lines, !no_follow, &mut out))
+        JobsAction::Tail { job, whose, lines, follow, .. } => {
+            of(whose).and_then(|of| jobs::tail(&of, job, *lines, *follow, &mut told))
         }
-        JobsAction::Kill { job, whose } => of(whose).and_then(|of| jobs::kill(&of, job, &mut out)),
+        JobsAction::Attach { job, whose } => of(whose).and_then(|of| attach::attach(&of, job, &mut told)),
+        JobsAction::Kill { job, whose } => of(whose).and_then(|of| jobs::kill(&of, job, &mut told)),
     };
     done.unwrap_or_else(|refused| {
-        windlass::cli::out::say(format_args!("windlass: {}", refused.why));
+        out::say(format_args!("windlass: {}", refused.why));
         refused.code
     })
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::api::access::{Decision, Mode};
+use crate::api::entry::Level;
 use crate::api::message::{Image, Thinking};
 use crate::api::screen::Size;
 use crate::base::{CallId, EntryId, JobId, SessionId};
@@ -91,6 +92,13 @@ pub enum Command {
         number: u64,
         /// The question.
         query: Query,
+    },
+    /// Tell the person this word, which is not part of the conversation.
+    Tell {
+        /// How much it matters.
+        level: Level,
+        /// What happened, to what, what to do next.
+        text: String,
     },
     /// What stands in the composer now: it is kept for the next open.
     Draft(String),

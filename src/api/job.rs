@@ -174,6 +174,56 @@ pub struct JobEnd {
     pub outcome: JobOutcome,
 }
 
+impl JobState {
+    /// In words: `running`, `TERM sent to 3`, `stopped by you, 3 processes gone`.
+    pub fn words(&self) -> String {
+        match self {
+            JobState::Sought => "being looked up".to_owned(),
+            JobState::Running => "running".to_owned(),
+            JobState::Ending { stage: Stage::Asked { processes }, .. } => format!("TERM sent to {processes}"),
+            JobState::Ending { stage: Stage::Destroyed { processes }, .. } => {
+                format!("KILL sent to {processes}")
+            }
+            JobState::Ended(outcome) => outcome.words(),
+        }
+    }
+}
+
+impl JobOutcome {
+    /// In words: who and why, and what became of its tree.
+    pub fn words(&self) -> String {
+        Self::words_of(&self.end, self.gone, &self.survivors)
+    }
+
+    /// The same of an end of which only that much is known.
+    pub fn words_of(end: &End, gone: u32, survivors: &[String]) -> String {
+        let words = match end {
+            End::Lost => "lost".to_owned(),
+            end => end.words(),
+        };
+        match tree(end, gone, survivors) {
+            Some(tree) => format!("{words}, {tree}"),
+            None => words,
+        }
+    }
+
+    /// What became of its tree, where somebody ended it: `3 processes gone`, `1 not ended`.
+    pub fn tree(&self) -> Option<String> {
+        tree(&self.end, self.gone, &self.survivors)
+    }
+}
+
+fn tree(end: &End, gone: u32, survivors: &[String]) -> Option<String> {
+    if !survivors.is_empty() {
+        return Some(format!("{} not ended", survivors.len()));
+    }
+    match (end, gone) {
+        (End::Killed { .. }, 1) => Some("1 process gone".to_owned()),
+        (End::Killed { .. }, n) if n > 1 => Some(format!("{n} processes gone")),
+        _ => None,
+    }
+}
+
 impl JobRow {
     /// Whether it has not ended, as far as is known.
     pub fn runs(&self) -> bool {

@@ -123,7 +123,7 @@ pub enum Verb {
         #[arg(long)]
         jsonl: bool,
     },
-    /// See, follow and end the jobs of a session, also from another terminal.
+    /// See, follow, attach to and end the jobs of a session, from any terminal.
     Jobs {
         /// What to do.
         #[command(subcommand)]
@@ -170,7 +170,7 @@ pub enum JobsAction {
         #[arg(long, conflicts_with_all = ["session", "cwd"])]
         all: bool,
     },
-    /// Print the last lines of a job, and what follows until it ends.
+    /// Print the last lines of a job; with --follow what comes until it ends, too.
     Tail {
         /// The job: j1, j2, …
         #[arg(value_name = "JOB")]
@@ -181,9 +181,21 @@ pub enum JobsAction {
         /// How many of the last lines.
         #[arg(short = 'n', long, value_name = "LINES", default_value_t = 10)]
         lines: usize,
-        /// Print what there is and go.
+        /// Go on with what it prints until it ends.
+        #[arg(short, long)]
+        follow: bool,
+        /// Its bytes as they are, also into a terminal; else control characters are made visible there.
         #[arg(long)]
-        no_follow: bool,
+        raw: bool,
+    },
+    /// Type into a job's terminal from this one; ^] leaves it.
+    Attach {
+        /// The job: j1, j2, …
+        #[arg(value_name = "JOB")]
+        job: String,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
     },
     /// End a job with its whole tree, and see it gone.
     Kill {

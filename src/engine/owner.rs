@@ -308,6 +308,7 @@ impl Owner {
             Command::Shell { command, hidden } => self.run_shell(command, hidden),
             Command::Trust(trust) => self.trust(trust),
             Command::Ask { number, query } => self.ask_query(number, query),
+            Command::Tell { level, text } => self.say(level, text),
             Command::Draft(text) => {
                 self.draft = text;
                 self.keep_draft();

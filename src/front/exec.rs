@@ -20,6 +20,7 @@ use crate::api::job::JobRow;
 use crate::base::CallId;
 use crate::link::Front;
 
+use super::control::Control;
 use super::exec_events::{self, Reader};
 
 /// The turn ended well.
@@ -41,6 +42,8 @@ pub struct ExecOptions {
     pub reader: Option<OwnedFd>,
     /// Woken when the record changed.
     pub woken: Arc<Notify>,
+    /// The session's control socket, taken away before the session is closed.
+    pub control: Option<Control>,
 }
 
 struct Run<'a> {
@@ -85,6 +88,9 @@ pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, error
             () = unread(&mut reader) => run.broken = true,
             () = any(&mut ends) => run.interrupt().await,
         }
+    }
+    if let Some(control) = &options.control {
+        control.close_door();
     }
     run.close(&options.woken).await
 }

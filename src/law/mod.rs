@@ -19,6 +19,7 @@ pub mod output;
 pub mod path_map;
 pub mod retry;
 pub mod rewind;
+pub mod socket;
 pub mod turn;
 pub mod wait;
 pub mod window;

@@ -1,9 +1,13 @@
 //! A visitor of a keeper: looks, asks and goes. Blocking; for the command line.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
 
 use crate::process::open_socket;
 use crate::process::record::{KEEPER_FILE, KeeperRecord, read};
@@ -15,6 +19,18 @@ const HELLO_MAX: Duration = Duration::from_secs(5);
 /// A visit.
 pub struct Visit {
     stream: BufReader<UnixStream>,
+    /// What came and is no whole line yet, once it is heard without waiting.
+    incoming: Vec<u8>,
+}
+
+/// What was heard without waiting.
+pub enum Heard {
+    /// This.
+    Said(Box<FromKeeper>),
+    /// Nothing now.
+    Nothing,
+    /// The keeper is gone.
+    Gone,
 }
 
 impl Visit {
@@ -22,7 +38,7 @@ impl Visit {
     pub fn open(dir: &Path) -> io::Result<(Self, Standing)> {
         let stream = open_socket(dir)?;
         stream.set_read_timeout(Some(HELLO_MAX))?;
-        let mut visit = Self { stream: BufReader::new(stream) };
+        let mut visit = Self { stream: BufReader::new(stream), incoming: Vec::new() };
         visit.say(&ToKeeper::Hello { version: WIRE_VERSION, role: Role::Visitor })?;
         loop {
             match visit.hear()? {
@@ -54,6 +70,42 @@ impl Visit {
                 return Ok(Some(heard));
             }
         }
+    }
+
+    /// The same without waiting; from then on only this is used. Ask until there is nothing, then wait for the socket.
+    pub fn hear_now(&mut self) -> io::Result<Heard> {
+        let before = self.stream.buffer().len();
+        self.incoming.extend_from_slice(self.stream.buffer());
+        self.stream.consume(before);
+        let mut from = 0;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.incoming[from..]) {
+                let line: Vec<u8> = self.incoming.drain(..=from + at).collect();
+                from = 0;
+                match serde_json::from_slice(&line) {
+                    Ok(heard) => return Ok(Heard::Said(heard)),
+                    Err(_) => continue,
+                }
+            }
+            from = self.incoming.len();
+            if from > LINE_MAX {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            let mut piece = [0; 64 * 1024];
+            match recv(self.stream.get_ref().as_raw_fd(), &mut piece, MsgFlags::MSG_DONTWAIT) {
+                Ok(0) => return Ok(Heard::Gone),
+                Ok(count) => self.incoming.extend_from_slice(&piece[..count]),
+                Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => return Ok(Heard::Nothing),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl AsFd for Visit {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.get_ref().as_fd()
     }
 }
 

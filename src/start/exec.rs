@@ -11,7 +11,6 @@ use crate::base::visible::Form;
 use crate::cli::out::{errors, output, say};
 use crate::engine;
 use crate::front::{ExecOptions, exec};
-use crate::link::Wake;
 
 use super::Ready;
 
@@ -40,13 +39,14 @@ pub fn run(mut ready: Ready, prompt: &str, json: bool) -> u8 {
     };
     let woken = Arc::new(Notify::new());
     let ringer = woken.clone();
-    let wake: Wake = Arc::new(move || ringer.notify_one());
+    let (tap, wake) = super::tapped(Arc::new(move || ringer.notify_one()));
     let opened = match engine::open(ready.options, runtime.handle(), wake) {
         Ok(opened) => opened,
         Err(error) => return refuse(&chain(&error)),
     };
+    let control = tap.and_then(|tap| super::served(&opened.front, tap));
     let reader = std::io::stdout().as_fd().try_clone_to_owned().ok();
-    let options = ExecOptions { prompt, json, reader, woken };
+    let options = ExecOptions { prompt, json, reader, woken, control };
     let (mut out, mut errors) = (output(if json { Form::Json } else { Form::Text }), errors());
     let exit = runtime.block_on(exec(opened.front, options, &mut out, &mut errors));
     // A session's thread that panicked has said so itself.

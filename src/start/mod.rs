@@ -9,6 +9,11 @@ pub mod models;
 pub mod ready;
 pub mod screen;
 
+use std::sync::Arc;
+
+use crate::front::control::{Control, Tap};
+use crate::link::{Front, Wake};
+
 pub use ready::{Misuse, Ready, ready};
 
 /// Threads that drive tasks: network, timers, tools.
@@ -24,6 +29,20 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
         .thread_name("engine")
         .enable_all()
         .build()
+}
+
+/// The wake to open a session with, and the tap on it for the control socket (none where there is no descriptor
+/// left for one).
+fn tapped(wake: Wake) -> (Option<Arc<Tap>>, Wake) {
+    match Tap::new() {
+        Ok(tap) => (Some(Arc::clone(&tap)), tap.over(wake)),
+        Err(_) => (None, wake),
+    }
+}
+
+/// The session's control socket; none where there can be no thread for it. Nothing is waited for.
+fn served(front: &Front, tap: Arc<Tap>) -> Option<Control> {
+    Control::serve(front, tap, crate::store::socket::places()).ok()
 }
 
 /// What is said where a directory's own settings are left out.

@@ -150,14 +150,22 @@ impl<'a> Wired<'a> {
         };
         // the first frame waits for no journal
         let open = if next.options.which == Which::New { engine::open } else { engine::open_behind };
-        let mut opened = open(next.options, self.runtime.handle(), self.wake.clone()).map_err(usage)?;
+        let (tap, wake) = super::tapped(self.wake.clone());
+        let mut opened = open(next.options, self.runtime.handle(), wake).map_err(usage)?;
+        // the scratch sessions of the rehearsal are nowhere to be found by others
+        let control =
+            tap.filter(|_| next.scratch.is_none()).and_then(|tap| super::served(&opened.front, tap));
         let shared = opened.front.shared.clone();
         let at = shared.clone();
         let mut host = TerminalHost::new(state, move || at.read().status.cwd.clone()).without(next.secrets);
         let waker = (&self.wake_end, self.wake.clone());
         let shown = crate::ui::run(&mut opened.front, waker, next.ui, &mut host);
         let leave_jobs = shown.as_ref().is_ok_and(|left| left.leave_jobs);
+        if let Some(control) = &control {
+            control.close_door();
+        }
         let closed = close(opened, leave_jobs);
+        drop(control);
         let record = shared.read();
         let worth = next.scratch.is_none() && !record.path.is_empty();
         let session = worth.then(|| record.status.session.clone());

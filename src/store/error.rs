@@ -24,6 +24,14 @@ pub enum Error {
         /// What to do.
         todo: String,
     },
+    /// The control socket's place is not fit for it.
+    #[error("{} {wrong}", path.display())]
+    Socket {
+        /// The directory, or the socket.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        wrong: String,
+    },
     /// The system refused an operation.
     #[error("could not {what} {}", path.display())]
     Io {

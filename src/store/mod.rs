@@ -2,7 +2,8 @@
 //!
 //! In reading order: `private` (files only for you), `dirs` (where), `codec` (a record as a line), `tree`
 //! (records as a conversation), `reading` (a whole journal), `journal` (commits), `lease` (one program at a
-//! time), `blobs` (bytes beside), `session` (all of it together), `list`, `export`, `fork`.
+//! time), `blobs` (bytes beside), `session` (all of it together), `list`, `export`, `fork`, `socket` (where a running
+//! program is spoken with).
 //!
 //! Everything here blocks. Not here: what is committed when (the engine's), and what a person's own files hold.
 
@@ -18,6 +19,7 @@ pub mod list;
 pub mod private;
 pub mod reading;
 pub mod session;
+pub mod socket;
 pub mod tree;
 
 pub use blobs::Blobs;

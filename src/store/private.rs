@@ -158,7 +158,8 @@ fn check(path: &Path, meta: &fs::Metadata, mode: u32) -> Result<(), Error> {
     Ok(())
 }
 
-fn shown(path: &Path) -> String {
+/// A path as a shell reads it.
+pub(super) fn shown(path: &Path) -> String {
     let text = path.display().to_string();
     if text.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+".contains(&b)) {
         return text;

@@ -9,7 +9,7 @@ mod jobs;
 mod overlays;
 mod pty;
 mod random;
-mod record;
+pub mod record;
 mod stream;
 
 use std::sync::Arc;

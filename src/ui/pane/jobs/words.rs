@@ -2,7 +2,7 @@
 //! else tells of jobs.
 
 use crate::api::job::{JobOutcome, JobRow, JobState};
-use crate::law::job::{End, Stage, signal_name};
+use crate::law::job::{End, signal_name};
 use crate::ui::widget::row::Role;
 
 /// The mark of a job and its look: `…` is being looked up, `●` runs, `◐` is being ended, `✓` went well, `✗` did not, `?` is lost.
@@ -55,28 +55,13 @@ fn gone(outcome: &JobOutcome) -> Option<String> {
 pub(super) fn note(row: &JobRow) -> (String, String, bool) {
     let both = |text: String| (text.clone(), text, true);
     match &row.state {
-        JobState::Sought => ("being looked up".to_owned(), "looked up".to_owned(), false),
+        JobState::Sought => (row.state.words(), "looked up".to_owned(), false),
         JobState::Running if row.waiting => both("⌨ waits".to_owned()),
         JobState::Running => (String::new(), String::new(), false),
-        JobState::Ending { stage: Stage::Asked { processes }, .. } => {
-            both(format!("TERM sent to {processes}"))
-        }
-        JobState::Ending { stage: Stage::Destroyed { processes }, .. } => {
-            both(format!("KILL sent to {processes}"))
-        }
+        JobState::Ending { .. } => both(row.state.words()),
         JobState::Ended(outcome) => {
-            let end = match &outcome.end {
-                End::Lost => "lost".to_owned(),
-                end => end.words(),
-            };
-            if !outcome.survivors.is_empty() {
-                let left = format!("{} not ended", outcome.survivors.len());
-                return (format!("{end}, {left}"), left, true);
-            }
-            match gone(outcome) {
-                Some(gone) => (format!("{end}, {gone}"), gone, false),
-                None => (end.clone(), end, false),
-            }
+            let survive = !outcome.survivors.is_empty();
+            (outcome.words(), outcome.tree().unwrap_or_else(|| outcome.words()), survive)
         }
     }
 }

@@ -1,0 +1,214 @@
+//! The directory of control sockets, and a session's socket in it.
+//!
+//! It is `$XDG_RUNTIME_DIR/windlass` where that is set and there, else `windlass-UID` in the directory for temporary
+//! files. It is made 0700 in one step and checked (`law::socket`): once by its path, for the words, and once by the
+//! descriptor that everything else goes through, so that what was checked is what is used. By it a path has no
+//! limit of 107 bytes either. The socket has its mode before it has a name.
+//!
+//! Not here: who serves it (`front::control`). Keeps `socket_dir_owned`, `socket_dir_created`.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, getsockopt, listen, socket,
+    sockopt::PeerCredentials,
+};
+use nix::sys::stat::{Mode, fchmod};
+use rustix::fs::OFlags;
+
+use super::error::Error;
+use super::private::shown;
+use crate::base::SessionId;
+use crate::law::socket::{Kind, Placing, Plan, SOCKET_MODE, Seen, There, place, plan, usable};
+
+/// Peers that may wait to be let in.
+const BACKLOG: i32 = 32;
+/// How often the directory is made anew when a program that just left has removed it.
+const TRIES_MAX: u32 = 5;
+
+/// Where the sockets of this person's programs may be, the best place first. Who looks for one looks at all:
+/// two terminals need not have the same environment.
+pub fn places() -> Vec<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runtime = runtime.filter(|dir| dir.is_absolute() && dir.is_dir());
+    let temporary = std::env::temp_dir().join(format!("windlass-{}", us()));
+    runtime.map(|dir| dir.join("windlass")).into_iter().chain([temporary]).collect()
+}
+
+/// The user that this program is.
+pub fn us() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// The user whose process is at the other end, as the system says.
+pub fn peer(stream: &UnixStream) -> Option<u32> {
+    getsockopt(stream, PeerCredentials).ok().map(|peer| peer.uid())
+}
+
+/// A directory of sockets that was checked.
+#[derive(Debug)]
+pub struct SocketDir {
+    dir: File,
+    path: PathBuf,
+}
+
+impl SocketDir {
+    /// The directory at this path, made if it is not there.
+    pub fn make(path: &Path) -> Result<Self, Error> {
+        match plan(seen(path)?, us()) {
+            Plan::Make { mode } => match DirBuilder::new().mode(mode).create(path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(Error::io("make the directory", path)(error));
+                }
+                Ok(()) | Err(_) => {}
+            },
+            Plan::Use | Plan::Refuse(_) => {}
+        }
+        let gone = || Error::io("open the directory", path)(io::ErrorKind::NotFound.into());
+        Self::look(path)?.ok_or_else(gone)
+    }
+
+    /// The directory at this path, if it is there.
+    pub fn look(path: &Path) -> Result<Option<Self>, Error> {
+        let Some(named) = seen(path)? else { return Ok(None) };
+        fit(path, named)?;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let dir = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags.bits() as i32)
+            .open(path)
+            .map_err(Error::io("open the directory", path))?;
+        let opened = dir.metadata().map_err(Error::io("look at", path))?;
+        fit(path, of(&opened))?;
+        Ok(Some(Self { dir, path: path.to_owned() }))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn at(&self, session: &SessionId) -> PathBuf {
+        // an id is a file's name: nothing in it leads elsewhere
+        let name = session.as_str().replace('/', "_");
+        PathBuf::from(format!("/proc/self/fd/{}/{name}", self.dir.as_raw_fd()))
+    }
+
+    /// A socket for this session. What a program that is gone left in its place is replaced.
+    fn listen(&self, session: &SessionId, lease_is_ours: bool) -> Result<UnixListener, Error> {
+        let (at, shown) = (self.at(session), self.path.join(session.as_str()));
+        match place(there(&at), lease_is_ours) {
+            Placing::Fresh => {}
+            Placing::Replace => match fs::remove_file(&at) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove the dead socket", &shown)(error));
+                }
+                Ok(()) | Err(_) => {}
+            },
+            Placing::Leave(taken) => {
+                return Err(Error::Socket { path: shown, wrong: taken.words().to_owned() });
+            }
+        }
+        bound(&at).map_err(Error::io("make the socket", &shown))
+    }
+
+    /// Connects to the program that has this session open; none where nobody listens.
+    pub fn connect(&self, session: &SessionId) -> io::Result<Option<UnixStream>> {
+        match UnixStream::connect(self.at(session)) {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A session's socket in its place. Dropping it takes it away, and the directory when that is empty then.
+#[derive(Debug)]
+pub struct Bound {
+    dir: SocketDir,
+    session: SessionId,
+}
+
+impl Bound {
+    /// Puts the socket of a session into this directory, which is made if it is not there. It does not block when
+    /// somebody is let in by it.
+    pub fn new(path: &Path, session: &SessionId, lease_is_ours: bool) -> Result<(Self, UnixListener), Error> {
+        let mut tries = 0;
+        loop {
+            let dir = SocketDir::make(path)?;
+            match dir.listen(session, lease_is_ours) {
+                Ok(listener) => return Ok((Self { dir, session: session.clone() }, listener)),
+                // who left just now found it empty and removed it
+                Err(Error::Io { source, .. })
+                    if source.kind() == io::ErrorKind::NotFound && tries < TRIES_MAX =>
+                {
+                    tries += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.dir.at(&self.session));
+        // one that holds another socket stays
+        let _ = fs::remove_dir(&self.dir.path);
+    }
+}
+
+fn bound(at: &Path) -> io::Result<UnixListener> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let fd: OwnedFd = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    // its name takes this mode over, whatever the mask
+    fchmod(&fd, Mode::from_bits_truncate(SOCKET_MODE))?;
+    bind(fd.as_raw_fd(), &UnixAddr::new(at)?)?;
+    listen(&fd, Backlog::new(BACKLOG)?)?;
+    Ok(UnixListener::from(fd))
+}
+
+/// What stands where the socket is to be.
+fn there(at: &Path) -> There {
+    match fs::symlink_metadata(at) {
+        Err(_) => There::Nothing,
+        Ok(meta) if meta.file_type().is_socket() => {
+            There::Socket { answers: UnixStream::connect(at).is_ok() }
+        }
+        Ok(_) => There::Other,
+    }
+}
+
+/// What stands at the path, no link followed; none: nothing.
+fn seen(path: &Path) -> Result<Option<Seen>, Error> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(Some(of(&meta))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("look at", path)(error)),
+    }
+}
+
+fn of(meta: &fs::Metadata) -> Seen {
+    let kind = match meta.file_type() {
+        kind if kind.is_dir() => Kind::Directory,
+        kind if kind.is_symlink() => Kind::Link,
+        _ => Kind::Other,
+    };
+    Seen { kind, owner: meta.uid(), mode: meta.mode() & 0o7777 }
+}
+
+fn fit(path: &Path, seen: Seen) -> Result<(), Error> {
+    usable(seen, us()).map_err(|refusal| Error::Socket {
+        path: path.to_owned(),
+        wrong: format!("{}; {}", refusal.wrong(), refusal.todo(&shown(path))),
+    })
+}

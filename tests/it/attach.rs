@@ -1,0 +1,113 @@
+//! `windlass jobs attach` in a terminal of its own, to a job of a program in another one.
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use crate::outside::{Home, until};
+use crate::terminal::Program;
+
+/// A program with a job that has a terminal, and the job's size before anybody came.
+fn with_job(home: &Home, command: &str) -> Program {
+    let call = json!({"tool": "bash", "input": {"command": command, "background": true, "terminal": true}});
+    let model = home.script(&json!({"turns": [{"say": "go", "calls": [call]}, {"say": "it runs now"}]}));
+    let mut program = home.show(&["--model", &model, "--approve", "auto", "go"]);
+    program.wait_for("it runs now");
+    until("it is a job", || home.run(&["jobs", "list"]).out.contains("running"));
+    program
+}
+
+fn attach(home: &Home) -> Program {
+    let mut attached = Program::sized(&home.command(&["jobs", "attach", "j1"]), 90, 20);
+    attached.wait_for("attached to j1 · ^] leaves");
+    attached
+}
+
+const SHELL: &str = "PS1='> ' ENV= exec sh -i";
+
+#[test]
+fn what_is_typed_reaches_the_job_and_the_key_leaves_it() {
+    let home = Home::new();
+    let _program = with_job(&home, SHELL);
+    let mut attached = attach(&home);
+    attached.send("echo $((20 + 22)) there; stty size\r");
+    attached.wait_for("42 there");
+    attached.wait_for("20 90");
+    attached.wait_gone("^] leaves");
+    attached.send("printf '\\033[31mred\\033[m\\n'\r");
+    attached.until("a red word", |p| {
+        let screen = p.terminal.screen();
+        (0..20).any(|row| {
+            screen
+                .cell(row, 0)
+                .is_some_and(|cell| cell.contents() == "r" && cell.fgcolor() == vt100::Color::Idx(1))
+        })
+    });
+    // stopped for a while: the terminal is the shell's, and afterwards the job's again
+    attached.signal(Signal::SIGTSTP);
+    let pid = attached.pid();
+    until("it is stopped", || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
+    });
+    attached.until("the shell's screen", |p| !p.terminal.screen().alternate_screen());
+    attached.assert_clean();
+    attached.signal(Signal::SIGCONT);
+    attached.wait_for("42 there");
+    attached.send("echo $((40 + 1)) again\r");
+    attached.wait_for("41 again");
+
+    attached.send("\x1d");
+    assert_eq!(attached.end(), 0);
+    attached.assert_clean();
+    assert!(attached.screen().contains("left j1: running"), "{}", attached.screen());
+
+    // the end of the job ends it, too
+    let mut attached = attach(&home);
+    attached.send("exit 3\r");
+    assert_eq!(attached.end(), 0);
+    attached.assert_clean();
+    assert!(attached.screen().contains("ended j1: exit 3"), "{}", attached.screen());
+    let over = home.run(&["jobs", "attach", "j1"]);
+    assert_eq!(over.code, Some(1));
+    assert!(over.err.contains("j1 has ended already: exit 3"), "{}", over.err);
+}
+
+#[test]
+fn the_window_s_size_is_the_job_s_and_what_was_found_is_given_back() {
+    let home = Home::new();
+    let command = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.1; done";
+    let _program = with_job(&home, command);
+    let said = |size: &str| {
+        until(size, || home.run(&["jobs", "tail", "j1", "-n", "1"]).out.trim_end() == size);
+    };
+    said("ready");
+    let mut attached = attach(&home);
+    said("20 90");
+    let size = rustix::termios::Winsize { ws_row: 15, ws_col: 50, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&attached.master, size).unwrap();
+    said("15 50");
+    attached.wait_for("15 50");
+    attached.signal(Signal::SIGTERM);
+    assert_eq!(attached.end(), 143);
+    attached.assert_clean();
+    said("24 80");
+}
+
+#[test]
+fn a_job_without_a_terminal_and_a_place_without_one_are_told_what_to_do() {
+    let home = Home::new();
+    let calls = [
+        json!({"tool": "bash", "input": {"command": "sleep 300", "background": true}}),
+        json!({"tool": "bash", "input": {"command": "sleep 300", "background": true, "terminal": true}}),
+    ];
+    let model = home.script(&json!({"turns": [{"say": "go", "calls": calls}, {"say": "both run"}]}));
+    let mut program = home.show(&["--model", &model, "--approve", "auto", "go"]);
+    program.wait_for("both run");
+    until("both are jobs", || home.run(&["jobs", "list"]).out.lines().count() == 2);
+    let plain = home.run(&["jobs", "attach", "j1"]);
+    assert_eq!(plain.code, Some(1));
+    assert!(plain.err.contains("windlass jobs tail --follow j1"), "{}", plain.err);
+    let pipe = home.run(&["jobs", "attach", "j2"]);
+    assert_eq!(pipe.code, Some(2));
+    assert!(pipe.err.contains("needs a terminal"), "{}", pipe.err);
+}
