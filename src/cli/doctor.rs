@@ -11,6 +11,7 @@ use crate::api::event::ServerInfo;
 use crate::base::chain;
 use crate::cli::out::print;
 use crate::config::Loaded;
+use crate::store::socket::{SocketDir, places};
 use crate::store::{Dirs, private};
 
 /// How a thing stands.
@@ -217,6 +218,23 @@ fn directories(report: &mut Report, dirs: &Dirs) {
             Mark::Failed,
             format!("scratch: {} cannot be written: {error}", std::env::temp_dir().display()),
             "set TMPDIR to a directory that can",
+        ),
+    }
+    sockets(report);
+}
+
+/// Where a running program is spoken with from another terminal.
+fn sockets(report: &mut Report) {
+    let Some(place) = places().into_iter().next() else { return };
+    match SocketDir::look(&place) {
+        Ok(Some(_)) => report.say(Mark::Good, format!("control sockets: {}", place.display()), ""),
+        Ok(None) => {
+            report.say(Mark::Note, format!("control sockets: {} (none now)", place.display()), "");
+        }
+        Err(error) => report.say(
+            Mark::Warning,
+            format!("control sockets: {}", chain(&error)),
+            "until then `windlass jobs` asks the keepers of the commands, not the program",
         ),
     }
 }

@@ -139,9 +139,16 @@ fn doctor_says_what_to_do_and_fails_only_for_what_is_needed() {
     let home = Home::new();
     let ran = home.run(&["doctor"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    for word in
-        ["Terminal", "Directories", "Settings", "Models", "Tools", "export ANTHROPIC_API_KEY", "--rehearsal"]
-    {
+    for word in [
+        "Terminal",
+        "Directories",
+        "control sockets: ",
+        "Settings",
+        "Models",
+        "Tools",
+        "export ANTHROPIC_API_KEY",
+        "--rehearsal",
+    ] {
         assert!(ran.out.contains(word), "{word} is not in\n{}", ran.out);
     }
     fs::remove_dir_all(home.path().join("state")).unwrap();

@@ -108,6 +108,30 @@ fn another_terminal_sees_and_ends_what_the_pane_shows() {
 }
 
 #[test]
+fn a_run_without_a_screen_is_asked_too() {
+    let home = Home::new();
+    let quiet = mark();
+    let go = home.path("go");
+    let calls = json!([
+        {"tool": "bash", "input": {"command": format!("exec sleep {quiet}"), "background": true}},
+        {"tool": "bash", "input": {"command": format!("until [ -e {} ]; do sleep 0.05; done", go.display())}},
+    ]);
+    let model = home.script(&json!({"turns": [{"say": "go", "calls": calls}, {"say": "done"}]}));
+    let mut command = home.command(&["exec", "--model", &model, "--approve", "auto", "go"]);
+    let run =
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    until("it has a job", || home.run(&["jobs", "list"]).out.contains("running"));
+    assert_eq!(sockets(&home).len(), 1);
+    assert_eq!(states(&home), ["j1 running"]);
+    let kill = home.run(&["jobs", "kill", "j1"]);
+    assert_eq!(kill.out, "j1: TERM sent to 1\nj1: stopped by you, 1 process gone\n", "{}", kill.err);
+    assert!(carrying(&quiet).is_empty());
+    std::fs::write(go, "").unwrap();
+    assert!(run.wait_with_output().unwrap().status.success());
+    assert_eq!(sockets(&home), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn a_runtime_directory_that_others_may_write_is_said_and_not_used() {
     use std::os::unix::fs::PermissionsExt;
     let mut home = Home::new();
