@@ -189,7 +189,7 @@ fn line_done(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     match line.kind {
         line::Kind::Find | line::Kind::FindJob => {}
         // as it was typed: a blank may be looked for
-        line::Kind::FindLog(job) => job_view::search(model, job, line.text, out),
+        line::Kind::FindLog(job) => job_view::search(model, job, line.text, now, out),
         line::Kind::Rename(_) if text.is_empty() => {}
         line::Kind::Rename(id) => rename(model, id, text, out),
         line::Kind::Reason(call) => {

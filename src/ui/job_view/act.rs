@@ -76,8 +76,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
     match action {
         Action::ViewSwitch => switch(model, now),
         Action::ViewFind => {
-            let text = state.find.as_ref().map(|find| find.text.clone()).unwrap_or_default();
-            model.overlays.push(Overlay::Line(line::State { kind: line::Kind::FindLog(job), text }));
+            model.overlays.push(Overlay::Line(line::State::new(line::Kind::FindLog(job))));
         }
         Action::ViewFindNext => look_on(model, false, now, out),
         Action::ViewFindPrevious => look_on(model, true, now, out),
@@ -153,12 +152,11 @@ fn scroll(state: &mut State, row: &JobRow, action: Action) {
     }
 }
 
-/// Begins a search: on from what is in sight, and above it if there is nothing.
-pub fn search(model: &mut Model, job: JobId, text: String, out: &mut Vec<Effect>) {
+/// Begins a search: on from what is in sight, and above it if there is nothing. Without a text the one before goes on.
+pub fn search(model: &mut Model, job: JobId, text: String, now: Millis, out: &mut Vec<Effect>) {
     let Some(state) = model.job_view.as_mut().filter(|state| state.job == job) else { return };
     if text.is_empty() {
-        state.find = None;
-        return;
+        return look_on(model, false, now, out);
     }
     state.raw = true;
     state.searches += 1;
@@ -217,13 +215,12 @@ fn found(model: &mut Model, token: u64, reply: Reply, now: Millis, out: &mut Vec
         Reply::JobFound(Some(at)) => {
             find.hit = Some(at);
             state.log.show(at);
-            let above = asked.first && asked.back;
-            let percent = state.log.percent_of(at);
-            if above {
-                format!("the last hit, at {percent}%: none below it")
-            } else {
-                format!("hit at {percent}%")
+            // where it is stands in the head
+            if !(asked.first && asked.back) {
+                model.toast = None;
+                return;
             }
+            format!("the last hit, at {}%: none below it", state.log.percent_of(at))
         }
         Reply::JobFound(None) if asked.first && !asked.back => {
             return ask(model, Asked { back: true, ..asked }, out);

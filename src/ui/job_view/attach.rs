@@ -8,7 +8,7 @@ use crate::api::command::{Command, JobAsk, SecretBytes};
 use crate::api::screen::Modes;
 use crate::base::{JobId, Millis};
 use crate::ui::action::{Action, Layer};
-use crate::ui::input::{Input, Key, Mouse, encode};
+use crate::ui::input::{Code, Input, Key, Mods, Mouse, encode};
 use crate::ui::keymap::Meaning;
 use crate::ui::model::Model;
 use crate::ui::msg::Effect;
@@ -58,6 +58,13 @@ pub fn on_input(model: &mut Model, input: &Input, now: Millis, out: &mut Vec<Eff
 
 fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     notice_end(model);
+    // over a slow line an Escape and the key that leaves come at once
+    let bare = Key { mods: Mods { alt: false, ..key.mods }, ..key };
+    let means = |key| model.keymap.meaning(&[Layer::Attached], None, key);
+    if key.mods.alt && means(key) == Meaning::Nothing && matches!(means(bare), Meaning::Do(_)) {
+        on_key(model, Key::plain(Code::Escape), now, out);
+        return on_key(model, bare, now, out);
+    }
     let Some(state) = &mut model.job_view else { return };
     let (back, before) = match state.attached {
         Attached::Yes { back, chord } => (back, chord),

@@ -134,6 +134,10 @@ impl Log {
     pub fn percent_of(&self, at: u64) -> u64 {
         (at * 100).checked_div(self.size).unwrap_or(100).min(100)
     }
+    /// Whether a byte of the file is in sight.
+    pub fn sees(&self, at: u64) -> bool {
+        (self.shown.0..self.shown.1).contains(&at) && self.jump.is_none()
+    }
     /// Where the first row begins that was drawn.
     pub fn first(&self) -> u64 {
         self.shown.0
@@ -279,11 +283,11 @@ impl Log {
             self.set_at(top);
         }
     }
-    /// By rows, down when positive. At the end it follows.
+    /// By rows, down when positive; on from where a jump arrives, if one is under way. At the end it follows.
     pub fn scroll(&mut self, rows: i64) {
         self.trouble = None;
         if self.held.len() == 0 || self.jump.is_some() {
-            return;
+            return self.owe(self.owed + rows);
         }
         let (top, steps) = (self.top(), rows.unsigned_abs() as usize);
         if rows < 0 {

@@ -110,6 +110,16 @@ fn scrolling_beyond_what_is_held_goes_on_when_the_piece_comes() {
 }
 
 #[test]
+fn scrolling_before_the_first_piece_is_there_is_not_lost() {
+    let mut file = File { bytes: numbered(1000), log: Log::default(), width: 40, height: 10, asked: 0 };
+    for _ in 0..3 {
+        file.log.scroll(-1);
+    }
+    assert_eq!(file.shown()[0], "line 987 of them");
+    assert!(!file.log.follows());
+}
+
+#[test]
 fn it_goes_with_the_end_only_when_it_is_there() {
     let mut file = File::new(numbered(100), 40, 5);
     file.bytes.extend_from_slice(b"more\nand");

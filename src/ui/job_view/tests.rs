@@ -186,6 +186,9 @@ fn every_key_goes_to_the_job_but_the_one_that_leaves() {
         assert!(!desk.attached(), "{leaves}");
         desk.keys("a");
     }
+    assert_eq!(desk.keys("ctrl-alt-]"), [typed(1, b"\x1b")], "an Escape just before it is the job's");
+    assert!(!desk.attached());
+    desk.keys("a");
     let long = desk.tell(Msg::Input(Input::Paste("x".repeat(100_000))));
     assert!(long.len() > 2, "in pieces");
     assert_eq!(desk.tell(Msg::Input(Input::Paste("x".repeat(PASTE)))), [], "too long for a terminal");
@@ -314,14 +317,19 @@ fn a_search_looks_below_then_above_and_says_when_there_is_no_more() {
     let (number, _, from, back) = asked(found(&mut desk, number, None));
     assert_eq!((from, back), (0, true));
     assert_eq!(found(&mut desk, number, Some(6)), []);
-    assert!(desk.model.toast.as_ref().is_some_and(|toast| toast.text.contains("50%")));
+    assert!(desk.model.toast.as_ref().is_some_and(|toast| toast.text.contains("50%: none below")));
     let (number, _, from, back) = asked(desk.keys("n"));
     assert_eq!((from, back), (7, false));
     assert_eq!(desk.keys("n"), [], "one at a time");
     found(&mut desk, number, None);
     assert!(desk.model.toast.as_ref().is_some_and(|toast| toast.text.contains("no further hit below")));
-    let (_, _, from, back) = asked(desk.keys("N"));
+    let (number, _, from, back) = asked(desk.keys("N"));
     assert_eq!((from, back), (6, true));
+    found(&mut desk, number, Some(2));
+    assert_eq!(desk.model.toast, None, "the head tells of it");
+    let (number, text, from, back) = asked(desk.keys("/ enter"));
+    assert_eq!((text.as_str(), from, back), ("wo", 3, false), "without a text it goes on");
+    found(&mut desk, number, Some(6));
     assert_eq!(desk.keys("esc"), []);
     assert!(desk.model.job_view.is_some(), "first the search ends");
     desk.keys("esc");

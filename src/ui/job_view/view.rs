@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use super::find::{Find, nearest, places};
 use super::log::Log;
@@ -131,6 +131,7 @@ fn head(
         buf.set_style(place, style);
         put(buf, place.x, place.y, &ellipsis(text, wide), wide, style);
     };
+    let typed = theme.text.patch(theme.accent).add_modifier(Modifier::REVERSED | Modifier::BOLD);
     let fitting = |tries: &[String]| {
         let fits = tries.iter().find(|text| width(text) <= wide);
         fits.or(tries.last()).cloned().unwrap_or_default()
@@ -149,7 +150,7 @@ fn head(
                     format!("{keys} leaves"),
                     model.keymap.hint(Action::LeaveTerminal),
                 ]),
-                theme.selection,
+                typed,
             );
         }
         Attached::Over { .. } => {
@@ -170,7 +171,7 @@ fn head(
                     format!(" {job} has ended · press a key"),
                     "ended · press a key".to_owned(),
                 ]),
-                theme.selection,
+                theme.text.patch(theme.warning).add_modifier(Modifier::REVERSED),
             );
         }
         Attached::No => {
@@ -258,6 +259,9 @@ fn where_it_is(state: &State, row: &JobRow) -> String {
     }
     match &state.find {
         Some(find) if find.asked.is_some() => "searching".to_owned(),
+        Some(Find { hit: Some(at), .. }) if state.log.sees(*at) => {
+            format!("hit at {}%", state.log.percent_of(*at))
+        }
         Some(_) | None if state.log.follows() && row.runs() => "follow".to_owned(),
         Some(_) | None if state.log.follows() => "end".to_owned(),
         Some(_) | None => format!("{}%", state.log.percent()),
