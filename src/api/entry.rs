@@ -248,6 +248,9 @@ pub enum Details {
         /// The job that goes on: the command itself, or what it left behind.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         job: Option<JobId>,
+        /// The job whose end the call told the model: the entry of that end is for the person.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        told: Option<JobId>,
     },
     /// The list of things to do.
     Todo {

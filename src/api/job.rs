@@ -3,7 +3,7 @@
 //! A `JobNode` is what the journal holds of a running job; a `JobRow` is what everything on the screen
 //! reads; a `JobEnd` is the entry that tells the person and the model of the end, once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -169,9 +169,27 @@ pub struct JobEnd {
     /// Whether it is kept from the model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// Whether it is what its command left behind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left: bool,
     /// How it ended.
     #[serde(flatten)]
     pub outcome: JobOutcome,
+}
+
+/// What a command left behind writes here, beside the file of its own output.
+pub const LEFT_OUTPUT_FILE: &str = "left";
+
+impl JobEnd {
+    /// The file with all of its output, beside or in the one of its call.
+    pub fn output(&self, spool: &Path) -> PathBuf {
+        // the ends of an earlier version do not say whether it was left behind, but only such a job ends so
+        if self.left || self.outcome.end == End::Ended {
+            spool.with_file_name(LEFT_OUTPUT_FILE)
+        } else {
+            spool.to_owned()
+        }
+    }
 }
 
 impl JobState {

@@ -11,12 +11,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::api::entry::{CallSettle, CallStart, CallStatus, Compaction, Entry, EntryBody, UserMessage};
+use crate::api::entry::{
+    CallSettle, CallStart, CallStatus, Compaction, Details, Entry, EntryBody, UserMessage,
+};
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Block, Body, Finish, Image, Message, ToolResult};
-use crate::base::CallId;
+use crate::base::{CallId, JobId};
 use crate::law::job::{By, End};
-use crate::process::record::LEFT_OUTPUT_FILE;
 use crate::tool::input::one_line;
 use crate::tool::jobs::ended_in_words;
 
@@ -51,6 +52,7 @@ pub fn messages(path: &[Arc<Entry>]) -> Vec<Message> {
                     out.user(&person_ran(start, settle), &settle.images);
                 }
             }
+            EntryBody::JobEnd(end) if calls.told_before(end.job, at) => {}
             EntryBody::JobEnd(end) => {
                 if let Some(told) = job_ended(end, calls.spools.get(&end.call).copied()) {
                     out.user(&told, &[]);
@@ -102,12 +104,15 @@ struct Calls<'a> {
     person: HashMap<&'a CallId, &'a CallStart>,
     /// The files with the output of commands.
     spools: HashMap<&'a CallId, &'a Path>,
+    /// Jobs whose end a call told, and where the first such call began.
+    told: HashMap<JobId, usize>,
 }
 
 impl<'a> Calls<'a> {
     fn read(entries: &[&'a Entry]) -> Self {
         let mut calls = Calls::default();
         let mut owner: HashMap<&CallId, (usize, usize)> = HashMap::new();
+        let mut begun: HashMap<&CallId, usize> = HashMap::new();
         // The calls of the newest answer that no start has claimed. Ids may repeat, so they go in order.
         let mut unclaimed: Vec<(usize, usize, &str)> = Vec::new();
         for (at, entry) in entries.iter().enumerate() {
@@ -125,11 +130,17 @@ impl<'a> Calls<'a> {
                     if let Some(n) = unclaimed.iter().position(|(.., id)| *id == start.wire_id) {
                         let (at, block, _) = unclaimed.remove(n);
                         owner.insert(&start.call, (at, block));
+                        begun.insert(&start.call, at);
                     }
                 }
                 EntryBody::CallSettle(settle) => {
                     if let Some(place) = owner.get(&settle.call) {
                         calls.results.entry(*place).or_insert(settle);
+                    }
+                    if let (Details::Command { told: Some(job), .. }, Some(from)) =
+                        (&settle.details, begun.get(&settle.call))
+                    {
+                        calls.told.entry(*job).or_insert(*from);
                     }
                 }
                 EntryBody::User(_)
@@ -143,6 +154,12 @@ impl<'a> Calls<'a> {
             }
         }
         calls
+    }
+
+    /// Whether the end of a job that stands at `at` is told by the result of a call that began before it. One that
+    /// began later does not change what was told already.
+    fn told_before(&self, job: JobId, at: usize) -> bool {
+        self.told.get(&job).is_some_and(|from| *from < at)
     }
 }
 
@@ -292,12 +309,7 @@ pub(super) fn job_ended(end: &JobEnd, spool: Option<&Path>) -> Option<String> {
     }
     if let Some(spool) = spool {
         let gap = if told.ends_with('\n') { "" } else { "; " };
-        // what was left behind writes to a file of its own, beside that of the command
-        let spool = match end.outcome.end {
-            End::Ended => spool.with_file_name(LEFT_OUTPUT_FILE),
-            _ => spool.to_owned(),
-        };
-        told.push_str(&format!("{gap}the whole output: {}", spool.display()));
+        told.push_str(&format!("{gap}the whole output: {}", end.output(spool).display()));
     }
     told.push(']');
     Some(told)

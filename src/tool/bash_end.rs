@@ -64,6 +64,7 @@ pub fn detached(
         exit_code: None,
         survivors: Vec::new(),
         job: Some(job),
+        told: None,
     };
     let artifact = Some(spool.to_owned());
     ToolEnd { artifact, details, ..ended(CallStatus::Detached, output, kept) }
@@ -101,6 +102,7 @@ impl Words<'_> {
             exit_code: record.exit_code,
             survivors: record.survivors.iter().map(Named::words).collect(),
             job: self.left,
+            told: None,
         };
         ToolEnd { artifact, details, ..ended(status, output, kept) }
     }

@@ -283,6 +283,7 @@ fn told_end(row: &JobRow, outcome: &JobOutcome) -> ToolEnd {
         exit_code: outcome.exit_code,
         survivors: outcome.survivors.clone(),
         job: None,
+        told: Some(row.node.id),
     };
     ToolEnd { details, ..ToolEnd::text(CallStatus::Ok, out) }
 }

@@ -49,6 +49,7 @@ fn body(number: usize) -> EntryBody {
                 exit_code: Some(0),
                 survivors: Vec::new(),
                 job: None,
+                told: None,
             },
             warnings: Vec::new(),
             touched: Vec::new(),

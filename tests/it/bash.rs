@@ -106,7 +106,13 @@ async fn bash_returns_what_was_printed_and_how_it_ended() {
     assert_eq!(end.status, CallStatus::Ok);
     assert_eq!(end.output, "hello\nmore\n");
     assert_eq!((end.kept, end.dropped, end.artifact), (11, 0, None));
-    let details = Details::Command { end: "exit 0".into(), exit_code: Some(0), survivors: vec![], job: None };
+    let details = Details::Command {
+        end: "exit 0".into(),
+        exit_code: Some(0),
+        survivors: vec![],
+        job: None,
+        told: None,
+    };
     assert_eq!(end.details, details);
 }
 
@@ -126,8 +132,13 @@ async fn bash_says_every_other_end() {
     let end = Session::new().run(json!({"command": "echo a; sleep 300", "timeout_ms": 100})).await;
     assert_eq!(end.status, CallStatus::Error);
     assert_eq!(end.output, "a\n[killed after 100 ms: the time limit of this call (timeout_ms)]");
-    let details =
-        Details::Command { end: "time limit".into(), exit_code: None, survivors: vec![], job: None };
+    let details = Details::Command {
+        end: "time limit".into(),
+        exit_code: None,
+        survivors: vec![],
+        job: None,
+        told: None,
+    };
     assert_eq!(end.details, details);
 }
 

@@ -220,8 +220,13 @@ async fn a_command_past_the_budget_goes_on_as_a_job() {
     );
     assert_eq!(end.output, expected);
     assert_eq!((end.kept, end.dropped, end.artifact), (6, 0, Some(spool)));
-    let details =
-        Details::Command { end: "detached".into(), exit_code: None, survivors: vec![], job: Some(JobId(1)) };
+    let details = Details::Command {
+        end: "detached".into(),
+        exit_code: None,
+        survivors: vec![],
+        job: Some(JobId(1)),
+        told: None,
+    };
     assert_eq!(end.details, details);
     assert_eq!(carrying(&mark).len(), 1, "it goes on");
 
@@ -455,6 +460,38 @@ fn the_model_is_told_of_running_jobs_and_once_of_an_end() {
     let earlier = format!("{:?}", &asked[1].messages);
     assert!(told.starts_with(earlier.trim_end_matches(']')), "{told}");
     assert!(asked.iter().all(|ask| ask.system == asked[0].system));
+}
+
+#[test]
+fn the_end_of_a_job_that_the_model_killed_or_waited_for_is_told_to_it_once() {
+    let place = Place::new();
+    let start = |command: &str| json!({"tool": "bash", "input": {"command": command, "background": true}});
+    let jobs = |action: &str, job: &str| json!({"tool": "jobs", "input": {"action": action, "job": job}});
+    let script = json!({"turns": [
+        {"calls": [start("sleep 300"), start("sleep 0.3; exit 4")]},
+        {"calls": [jobs("kill", "j1"), jobs("wait", "j2")]},
+        {"say": "Both ended."},
+        {"say": "Yes."}
+    ]});
+    let asked = Asked::default();
+    let mut options = place.options(&script.to_string(), Mode::Auto, Which::New);
+    let script = Arc::new(Scripted::parse("test.json", &script.to_string()).unwrap());
+    options.models = Arc::new(OneModel(Arc::new(Listening { script, asked: asked.clone() })));
+    let mut session = crate::session::Running::try_open(options).unwrap();
+    session.send("begin");
+    assert_eq!(session.turn_end(1), TurnStatus::Done, "{}", transcript(&session.path()));
+    session.until("both ends stand in the conversation", |record| {
+        let ends = record.path.iter().filter(|e| matches!(e.body, EntryBody::JobEnd(_))).count();
+        (ends == 2).then_some(())
+    });
+    session.send("again");
+    assert_eq!(session.turn_end(2), TurnStatus::Done, "{}", transcript(&session.path()));
+    let asked = asked.lock().unwrap();
+    for messages in asked[2..].iter().map(|ask| format!("{:?}", ask.messages)) {
+        assert_eq!(messages.matches("killed by the model").count(), 1, "{messages}");
+        assert_eq!(messages.matches("exit 4 after").count(), 1, "{messages}");
+        assert!(!messages.contains("[job j"), "{messages}");
+    }
 }
 
 /// A scripted model that keeps what it was asked.

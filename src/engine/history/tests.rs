@@ -113,7 +113,8 @@ fn job_end(call: &CallId, job: u32, end: End, hidden: bool) -> EntryBody {
         trouble: None,
     };
     let job = JobId(job);
-    EntryBody::JobEnd(JobEnd { job, call: call.clone(), command: "npm run\ndev".into(), hidden, outcome })
+    let command = "npm run\ndev".into();
+    EntryBody::JobEnd(JobEnd { job, call: call.clone(), command, hidden, left: false, outcome })
 }
 
 fn user(text: &str) -> EntryBody {
@@ -406,4 +407,43 @@ fn a_jobs_end_is_told_once_and_never_between_a_call_and_its_result() {
              the whole output: /s/calls/c1/left]",
         ]
     );
+}
+
+#[test]
+fn an_end_that_a_call_told_is_not_told_again_and_what_was_told_stays() {
+    let (a, b) = (CallId::new("c1"), CallId::new("c2"));
+    let told = |call: &CallId, job: u32| {
+        let details = Details::Command {
+            end: "killed by the model".into(),
+            exit_code: None,
+            survivors: Vec::new(),
+            job: None,
+            told: Some(JobId(job)),
+        };
+        EntryBody::CallSettle(CallSettle { details, ..settle(call, CallStatus::Ok, "it ended") })
+    };
+    let ended = || job_end(&a, 3, End::Killed { by: By::Model }, false);
+    let begin = || vec![user("go"), answer(vec![call("x")], done()), EntryBody::CallStart(start(&b, "x"))];
+    let once = ["user go", "answer  +1", "results x=it ended"];
+    // whichever comes first
+    for rest in [vec![ended(), told(&b, 3)], vec![told(&b, 3), ended()]] {
+        let path = entries(begin().into_iter().chain(rest).collect());
+        assert_eq!(outline(&messages(&path)), once);
+    }
+    // of another job, or interrupted: it is told
+    for settled in [told(&b, 4), EntryBody::CallSettle(settle(&b, CallStatus::Interrupted, "it ended"))] {
+        let path = entries(begin().into_iter().chain([ended(), settled]).collect());
+        assert!(
+            outline(&messages(&path))[3].starts_with("user [job j3 ("),
+            "{:?}",
+            outline(&messages(&path))
+        );
+    }
+    // told before the call began: what was said stays as it was
+    let mut early = vec![user("go"), ended()];
+    early.extend(begin().split_off(1));
+    early.push(told(&b, 3));
+    let path = entries(early);
+    let (before, after) = (outline(&messages(&path[..2])), outline(&messages(&path)));
+    assert!(before[0].contains("[job j3 (") && after[0] == before[0], "{after:?}");
 }

@@ -171,7 +171,8 @@ impl Desk {
     /// A job ended: it leaves those that run.
     pub(super) fn ended(&self, node: JobNode, outcome: JobOutcome, ending: Ending) {
         let job = node.id;
-        let end = JobEnd { job, call: node.call, command: node.command, hidden: node.hidden, outcome };
+        let JobNode { call, command, hidden, by, .. } = node;
+        let end = JobEnd { job, call, command, hidden, left: by == Starter::Left, outcome };
         let ended = {
             // in one step: whoever sees that it runs no longer finds the news of it
             let mut inner = self.inner();

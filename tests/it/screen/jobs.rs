@@ -214,6 +214,7 @@ fn what_ends_is_told_only_while_the_window_is_not_looked_at() {
             call: CallId::new("c3"),
             command: "make\nall".into(),
             hidden: false,
+            left: false,
             outcome: outcome(end, 3),
         };
         record::push(record, EntryBody::JobEnd(body));

@@ -2,6 +2,7 @@
 //!
 //! An item holds addresses of committed entries, not copies; only what streams in is copied.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -49,6 +50,8 @@ pub(super) enum Body {
     },
     /// A call.
     Call(Box<Call>),
+    /// A job's end.
+    Ended(Box<Ended>),
     /// Words of the program.
     Words {
         /// How it looks.
@@ -97,6 +100,40 @@ impl Source {
                 _ => "",
             },
         }
+    }
+}
+
+/// A job's end: a line of words that opens to its last lines.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// How the line looks.
+    pub role: Role,
+    /// What happened.
+    pub text: String,
+    /// Its entry.
+    pub entry: Arc<Entry>,
+    /// The file with all of its output, where known.
+    pub output: Option<PathBuf>,
+    /// Its last lines in pieces, once needed.
+    pub pieces: Option<Pieces>,
+}
+
+impl Ended {
+    /// Its last lines.
+    pub fn last(&self) -> &str {
+        match &self.entry.body {
+            EntryBody::JobEnd(end) => &end.outcome.last,
+            _ => "",
+        }
+    }
+    /// What it opens to, in pieces.
+    pub fn pieces(&mut self) -> &Pieces {
+        let Self { entry, pieces, .. } = self;
+        let last = match &entry.body {
+            EntryBody::JobEnd(end) => end.outcome.last.as_str(),
+            _ => "",
+        };
+        pieces.get_or_insert_with(|| Pieces::of(last))
     }
 }
 
@@ -225,6 +262,7 @@ impl Item {
         match &self.body {
             Body::Prose { head, .. } => head.is_some(),
             Body::Call(call) => call.settle.is_some() || call.progress.is_some(),
+            Body::Ended(_) => true,
             Body::User { .. } | Body::Words { .. } => false,
         }
     }
@@ -235,7 +273,7 @@ impl Item {
                 !call.superseded
                     && matches!(call.settled().map(|settle| &settle.details), Some(Details::Todo { .. }))
             }
-            Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => false,
+            Body::User { .. } | Body::Prose { .. } | Body::Ended(_) | Body::Words { .. } => false,
         }
     }
     /// Whether it tells of something that failed.
@@ -243,7 +281,7 @@ impl Item {
         match &self.body {
             Body::Call(call) => call.failed(),
             Body::Words { role, .. } => *role == Role::Error,
-            Body::User { .. } | Body::Prose { .. } => false,
+            Body::User { .. } | Body::Prose { .. } | Body::Ended(_) => false,
         }
     }
 }

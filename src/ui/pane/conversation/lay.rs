@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::cache::Cache;
 use super::colours::Colours;
-use super::item::{Body, Call, Head, Item, one_line};
+use super::item::{Body, Call, Ended, Head, Item, one_line};
 use crate::api::entry::{CallSettle, CallStatus, Delivery, Details, EntryBody, TodoItem, TodoState};
 use crate::ui::widget::diff::Diff;
 use crate::ui::widget::markdown;
@@ -89,6 +89,9 @@ fn blocks(item: &mut Item, open: bool) -> usize {
         }
         Body::Call(call) if open => CALL_BLOCKS + body_blocks(call) + 1,
         Body::Call(_) => CALL_BLOCKS,
+        // its line, its last lines, where all of it is
+        Body::Ended(ended) if open => ended.pieces().len() + 2,
+        Body::Ended(_) => 1,
         Body::Words { .. } => 1,
     }
 }
@@ -133,7 +136,18 @@ fn lay(item: &mut Item, block: usize, open: bool, columns: usize, colours: &Colo
             1 => call_notes(call, open, columns),
             block => call_body(call, block - CALL_BLOCKS, columns),
         },
-        Body::Words { role, text, hint } => words(*role, text, *hint, columns),
+        Body::Ended(ended) => match block {
+            0 => words((if open { "▾ " } else { "▸ " }, ended.role), &ended.text, None, columns),
+            block => ended_body(ended, block - 1, columns),
+        },
+        Body::Words { role, text, hint } => {
+            let mark = match role {
+                Role::Error => "✗ ",
+                Role::Warning => "! ",
+                _ => "· ",
+            };
+            words((mark, *role), text, *hint, columns)
+        }
     }
 }
 
@@ -312,10 +326,7 @@ fn call_body(call: &mut Call, block: usize, columns: usize) -> Vec<Row> {
     if text.is_empty() {
         return Vec::new();
     }
-    let mut out = Wrapper::new(columns);
-    let prefix = Prefix { first: vec![piece("    ", Role::Dim)], rest: vec![piece("    ", Role::Dim)] };
-    plain::lay(&mut out, &prefix, text, Role::Dim, Reading::Output);
-    out.rows()
+    output(text, columns)
 }
 
 fn indent(row: &mut Row, by: &str) {
@@ -370,13 +381,35 @@ fn todo(items: &[TodoItem], columns: usize) -> Vec<Row> {
     out.rows()
 }
 
-fn words(role: Role, text: &str, hint: Option<(&str, &str)>, columns: usize) -> Vec<Row> {
-    let mut out = Wrapper::new(columns);
-    let mark = match role {
-        Role::Error => "✗ ",
-        Role::Warning => "! ",
-        _ => "· ",
+/// What a job's end opens to: its last lines, and the file with all of its output.
+fn ended_body(ended: &mut Ended, block: usize, columns: usize) -> Vec<Row> {
+    let last = ended.last().to_owned();
+    let pieces = ended.pieces();
+    if block < pieces.len() {
+        let text = pieces.text(&last, block);
+        return if text.is_empty() { Vec::new() } else { output(text, columns) };
+    }
+    let text = match (&ended.output, last.is_empty()) {
+        (Some(path), _) => format!("all of it is in {}", tame(&path.to_string_lossy())),
+        (None, true) => "it printed nothing".to_owned(),
+        (None, false) => return Vec::new(),
     };
+    let mut out = Wrapper::new(columns);
+    let prefix = Prefix { first: vec![piece("    ", Role::Dim)], rest: vec![piece("    ", Role::Dim)] };
+    out.line(&prefix, &[piece(text, Role::Accent)], Break::Words);
+    out.rows()
+}
+
+/// Rows of an output, indented.
+fn output(text: &str, columns: usize) -> Vec<Row> {
+    let mut out = Wrapper::new(columns);
+    let prefix = Prefix { first: vec![piece("    ", Role::Dim)], rest: vec![piece("    ", Role::Dim)] };
+    plain::lay(&mut out, &prefix, text, Role::Dim, Reading::Output);
+    out.rows()
+}
+
+fn words((mark, role): (&str, Role), text: &str, hint: Option<(&str, &str)>, columns: usize) -> Vec<Row> {
+    let mut out = Wrapper::new(columns);
     let mut prefix = Prefix { first: vec![piece(mark, role)], rest: vec![piece("  ", role)] };
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {

@@ -44,6 +44,8 @@ pub struct State {
     board_revision: u64,
     /// Calls without a settle, and their items.
     running: Vec<(CallId, u64)>,
+    /// The files with the output of calls that run, or of which something goes on as a job.
+    spools: std::collections::BTreeMap<crate::base::CallId, std::path::PathBuf>,
     /// The item with the newest list of things to do.
     list: Option<u64>,
     cache: cache::Cache,
@@ -143,6 +145,7 @@ impl State {
             live_committed: 0,
             board_revision: u64::MAX,
             running: Vec::new(),
+            spools: std::collections::BTreeMap::new(),
             list: None,
             cache: cache::Cache::default(),
             colours: colours::Colours::new(wake),

@@ -15,6 +15,8 @@ pub(super) fn copied(item: &Item) -> Cow<'_, str> {
         },
         Body::Prose { source, .. } => Cow::Borrowed(source.text()),
         Body::Call(call) => called(call),
+        Body::Ended(ended) if ended.last().is_empty() => Cow::Borrowed(ended.text.as_str()),
+        Body::Ended(ended) => Cow::Owned(format!("{}\n{}", ended.text, ended.last())),
         Body::Words { text, .. } => Cow::Borrowed(text.as_str()),
     }
 }
@@ -48,6 +50,7 @@ pub(super) fn searched(item: &Item) -> Vec<Cow<'_, str>> {
             let command = call.command().map(Cow::Borrowed);
             [Some(head), command, Some(called(call))].into_iter().flatten().collect()
         }
+        Body::Ended(ended) => vec![Cow::Borrowed(ended.text.as_str()), Cow::Borrowed(ended.last())],
         Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => vec![copied(item)],
     }
 }
@@ -64,7 +67,7 @@ impl State {
                 EntryBody::Answer(answer) => Some(answer.text()),
                 _ => None,
             },
-            Body::Prose { .. } | Body::User { .. } | Body::Call(_) | Body::Words { .. } => {
+            Body::Prose { .. } | Body::User { .. } | Body::Call(_) | Body::Ended(_) | Body::Words { .. } => {
                 Some(copied(&self.items[last]).into_owned())
             }
         }
@@ -98,6 +101,12 @@ impl State {
                     out.push_str(&format!("[{} · {status}] {what}\n", call.tool));
                     push_lines(&mut out, &called(call));
                     if let Some(path) = call.settled().and_then(|settle| settle.artifact.as_ref()) {
+                        out.push_str(&format!("[all of it: {}]\n", path.display()));
+                    }
+                }
+                Body::Ended(ended) => {
+                    push_lines(&mut out, &copied(item));
+                    if let Some(path) = &ended.output {
                         out.push_str(&format!("[all of it: {}]\n", path.display()));
                     }
                 }

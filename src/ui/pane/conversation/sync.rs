@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::State;
-use super::item::{Body, Call, Head, Item, Source, one_line, partial_title};
+use super::item::{Body, Call, Ended, Head, Item, Source, one_line, partial_title};
 use crate::api::board::{PartKind, Record};
 use crate::api::entry::{Details, Entry, EntryBody, Level, Restore, TurnEnd, TurnStatus};
 use crate::api::job::JobEnd;
@@ -61,6 +61,7 @@ impl State {
         self.live_number = 0;
         self.board_revision = u64::MAX;
         self.running.clear();
+        self.spools.clear();
         self.list = None;
         self.selected = None;
         self.scroll = crate::ui::widget::scroll::Scroll::Follow;
@@ -101,7 +102,7 @@ impl State {
     fn say(&mut self, role: Role, text: String) {
         self.add(Body::Words { role, text, hint: None });
     }
-    fn job_end(&mut self, end: &JobEnd) {
+    fn job_end(&mut self, entry: &Arc<Entry>, end: &JobEnd) {
         let took = crate::ui::pane::live::elapsed(end.outcome.duration);
         let (mark, look) = crate::ui::pane::jobs::ended(&end.outcome.end);
         let cause = crate::ui::pane::jobs::cause(&end.outcome);
@@ -109,7 +110,10 @@ impl State {
         let command = one_line(&end.command);
         // one that went well is no matter; the others are looked at
         let role = if look == Role::Ok { Role::Dim } else { Role::Warning };
-        self.say(role, format!("{} {mark} {cause} after {took} · {command}{hidden}", end.job));
+        let text = format!("{} {mark} {cause} after {took} · {command}{hidden}", end.job);
+        let output = self.spools.get(&end.call).map(|spool| end.output(spool));
+        let entry = Arc::clone(entry);
+        self.add(Body::Ended(Box::new(Ended { role, text, entry, output, pieces: None })));
     }
     fn restore(&mut self, restore: &Restore) {
         let shown =
@@ -159,9 +163,11 @@ impl State {
                                 call.id = Some(start.call.clone());
                                 Some(id)
                             }
-                            Body::Call(_) | Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => {
-                                None
-                            }
+                            Body::Call(_)
+                            | Body::User { .. }
+                            | Body::Prose { .. }
+                            | Body::Ended(_)
+                            | Body::Words { .. } => None,
                         }
                     });
                 let id = match waiting {
@@ -169,6 +175,9 @@ impl State {
                     None => self.add(Body::Call(Box::new(Call::begun(start)))),
                 };
                 self.running.push((start.call.clone(), id));
+                if let Some(spool) = &start.spool {
+                    self.spools.insert(start.call.clone(), spool.clone());
+                }
                 self.board_revision = u64::MAX;
             }
             EntryBody::CallSettle(settle) => self.settle(&settle.call, entry),
@@ -194,7 +203,7 @@ impl State {
                     self.say(Role::Dim, words.join(" · "));
                 }
             }
-            EntryBody::JobEnd(end) => self.job_end(end),
+            EntryBody::JobEnd(end) => self.job_end(entry, end),
             EntryBody::Restore(restore) => self.restore(restore),
             EntryBody::Unknown(unknown) => {
                 self.say(
@@ -229,6 +238,13 @@ impl State {
             (row.progress, row.diff, row.pieces) = (None, None, None);
         }
         self.cache.forget(id);
+        // only what goes on, or may, has an end of a job that asks for it
+        if let EntryBody::CallSettle(settle) = &entry.body
+            && settle.artifact.is_none()
+            && !matches!(settle.details, Details::Command { job: Some(_), .. })
+        {
+            self.spools.remove(call);
+        }
         if let EntryBody::CallSettle(settle) = &entry.body
             && matches!(settle.details, Details::Todo { .. })
         {
@@ -261,7 +277,7 @@ impl State {
                         Body::Prose { source, head, .. } => {
                             head.is_some() == thinking && text.starts_with(source.text())
                         }
-                        Body::User { .. } | Body::Call(_) | Body::Words { .. } => false,
+                        Body::User { .. } | Body::Call(_) | Body::Ended(_) | Body::Words { .. } => false,
                     });
                     self.prose(reused, source, thinking);
                 }
@@ -377,7 +393,9 @@ impl State {
                 }
                 true
             }
-            Body::Call(_) | Body::Prose { .. } | Body::User { .. } | Body::Words { .. } => false,
+            Body::Call(_) | Body::Prose { .. } | Body::User { .. } | Body::Ended(_) | Body::Words { .. } => {
+                false
+            }
         }
     }
     /// The progress of running calls.
@@ -434,10 +452,14 @@ fn take(streamed: &mut VecDeque<Item>, fits: impl Fn(&Body) -> bool) -> Option<I
 
 /// Whether no blank row stands between two items.
 fn close(before: &Body, after: &Body) -> bool {
-    let quiet = |body: &Body| matches!(body, Body::Words { role: Role::Dim, .. });
+    let quiet = |body: &Body| match body {
+        Body::Words { role, .. } => *role == Role::Dim,
+        Body::Ended(ended) => ended.role == Role::Dim,
+        Body::User { .. } | Body::Prose { .. } | Body::Call(_) => false,
+    };
     match (before, after) {
         (Body::Call(_), Body::Call(_)) => true,
-        (Body::Call(_), Body::Words { .. }) => false,
+        (Body::Call(_), Body::Words { .. } | Body::Ended(_)) => false,
         (a, b) => quiet(a) && quiet(b),
     }
 }

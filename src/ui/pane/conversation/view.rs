@@ -216,13 +216,20 @@ fn state_pieces(call: &Call, open: bool, now: Millis, still: bool) -> Vec<(Strin
 fn facts(settle: &CallSettle, lines: u64) -> String {
     let mut text = String::new();
     match &settle.details {
-        // the mark says it
-        Details::Command { .. } if settle.status == CallStatus::Detached => {}
+        // the mark says how it ended, the job how it goes on
+        Details::Command { job, .. } if settle.status == CallStatus::Detached => {
+            text.extend(job.map(|job| format!(" → {job}")));
+        }
         Details::Command { end, exit_code, .. } if *exit_code != Some(0) && !end.is_empty() => {
             text.push_str(&format!(" {end}"));
         }
         Details::Diff { added, removed, .. } => text.push_str(&format!(" +{added} −{removed}")),
         Details::None | Details::Command { .. } | Details::Todo { .. } => {}
+    }
+    if let Details::Command { job: Some(job), .. } = &settle.details
+        && settle.status != CallStatus::Detached
+    {
+        text.push_str(&format!(" · left {job}"));
     }
     if settle.duration.0 >= 1_000 {
         text.push_str(&format!(" {}", clock(settle.duration)));
