@@ -12,6 +12,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::api::job::LEFT_OUTPUT_FILE;
 use crate::base::Millis;
 use crate::law::job::{By, End};
 use crate::process::cgroup::GroupRecord;
@@ -26,8 +27,6 @@ pub const OUTPUT_FILE: &str = "output";
 pub const SOCKET_FILE: &str = "socket";
 /// The end.
 pub const END_FILE: &str = "end.json";
-/// Output of processes that outlived the command, after its end.
-pub const LEFT_OUTPUT_FILE: &str = "left";
 /// What became of them.
 pub const LEFT_FILE: &str = "left.json";
 /// A command too long for an argument.

@@ -29,9 +29,8 @@ use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToK
 
 /// A cgroup is looked at so often when the keeper has no child and somebody is in it all the same.
 const STRAYS_EVERY: Millis = Millis(50);
-/// A terminal is sampled so long after something came, and then every second.
+/// A terminal is sampled so long after something came, and then as it says.
 const SAMPLE_AFTER: Millis = Millis(300);
-const SAMPLE_EVERY: Millis = Millis(1000);
 /// Time that the last lines have to reach the program.
 const FAREWELL: Millis = Millis(2000);
 
@@ -263,9 +262,9 @@ impl Keeper {
             self.look.stale = !clients.show(&terminal.picture());
         }
         if self.look.sample <= now && self.job.end().is_none() {
-            self.look.sample = now.plus(SAMPLE_EVERY);
             self.look.stale |= terminal.echo_changed();
             let waiting = terminal.waits();
+            self.look.sample = now.plus(terminal.rest());
             if std::mem::replace(&mut self.look.waiting, waiting) != waiting {
                 clients.send(&FromKeeper::Waiting { on: waiting });
             }

@@ -24,6 +24,7 @@ use nix::sys::termios::{InputFlags, LocalFlags, SetArg, tcgetattr, tcsetattr};
 use rustix::termios::{tcgetpgrp, tcsetwinsize};
 
 use crate::api::screen::{Screen, Size};
+use crate::base::Millis;
 
 use device::Strings;
 pub use frame::Frame;
@@ -49,6 +50,9 @@ pub struct Terminal {
     picture: Arc<Screen>,
     /// Bytes came since the picture was taken.
     stale: bool,
+    /// Something came, or was typed in, since it was found out whether its program waits.
+    fresh: bool,
+    sampler: waits::Sampler,
 }
 
 impl Terminal {
@@ -73,6 +77,8 @@ impl Terminal {
             outgoing: VecDeque::new(),
             picture: Arc::new(Screen { size, ..Screen::default() }),
             stale: true,
+            fresh: true,
+            sampler: waits::Sampler::default(),
         };
         Ok((terminal, pair.slave))
     }
@@ -84,7 +90,7 @@ impl Terminal {
 
     /// The command wrote these bytes: they are shown, and what they ask is answered, in the order of the questions.
     pub fn feed(&mut self, bytes: &[u8]) {
-        self.stale = true;
+        (self.stale, self.fresh) = (true, true);
         // the emulator (vte 0.15) loses what follows a character that came in two pieces
         let mut joined = std::mem::take(&mut self.unfinished);
         let bytes = if joined.is_empty() {
@@ -116,6 +122,7 @@ impl Terminal {
 
     /// Types these bytes in, now or when there is room.
     pub fn input(&mut self, bytes: &[u8]) {
+        self.fresh = true;
         if self.outgoing.len() + bytes.len() <= WAITING_MAX {
             self.outgoing.extend(bytes);
             self.flush();
@@ -179,11 +186,17 @@ impl Terminal {
     }
 
     /// Whether a program of the group in front seems to wait for input.
-    pub fn waits(&self) -> bool {
+    pub fn waits(&mut self) -> bool {
         let (Some(group), Ok(modes)) = (self.in_front(), tcgetattr(&self.master)) else { return false };
         let flags = modes.local_flags;
         let secret = flags.contains(LocalFlags::ICANON) && !flags.contains(LocalFlags::ECHO);
-        waits::waits(waits::Asked { group, device: self.device, secret })
+        let fresh = std::mem::take(&mut self.fresh);
+        self.sampler.waits(waits::Asked { group, device: self.device, secret }, fresh)
+    }
+
+    /// How long until that is asked again, when nothing comes.
+    pub fn rest(&self) -> Millis {
+        self.sampler.rest()
     }
 
     /// The process group in front, for signals.

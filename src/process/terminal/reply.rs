@@ -88,8 +88,8 @@ impl Callbacks for Asked {
                 self.say(format!("\x1b[?{};{}$y", param(0), mode(screen, param(0))));
             }
             (Some(b'$'), None, 'p') => self.say(format!("\x1b[{};0$y", param(0))),
-            // the kitty keyboard: not here
-            (Some(b'?'), None, 'u') => self.say("\x1b[?0u"),
+            // of the kitty keyboard (`CSI ? u`) nothing is said: an answer, also one of no flags, says that it is
+            // here. Who asks for it asks for DA1 right after, and takes an answer to that alone as a no.
             // sizes: in pixels, of a cell in pixels, in cells, of the whole screen
             (None, None, 't') if param(0) == 14 => {
                 let (high, wide) = CELL;

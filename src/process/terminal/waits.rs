@@ -14,6 +14,17 @@ use std::path::Path;
 
 use nix::libc;
 
+use crate::base::Millis;
+
+/// Samples at a stretch in which nothing came, from which on they are taken seldom.
+const QUIET_MANY: u32 = 60;
+/// The time between two samples while something came lately, and when nothing did for long.
+const OFTEN: Millis = Millis(1000);
+const SELDOM: Millis = Millis(5000);
+/// Most samples from one search for the group's processes to the next, while nothing comes.
+const SEARCH_EVERY_MAX: u32 = 32;
+/// Most processes of the group that are looked at.
+const MEMBERS_MAX: usize = 256;
 /// Most descriptors of a poll that are looked at.
 const POLLED_MAX: u64 = 4096;
 /// Asked for input, in a poll and in an epoll.
@@ -32,18 +43,67 @@ pub struct Asked {
     pub secret: bool,
 }
 
-/// Whether a process of the group in front waits for this terminal.
-pub fn waits(asked: Asked) -> bool {
-    // mostly it is the group's leader: one process to look at instead of all
-    if in_group(asked.group, asked.group) && process_waits(asked.group, asked) {
-        return true;
+/// What was found before, so that a terminal where nothing happens costs little: its group's processes are searched
+/// for among all of the machine when something came, and seldom while nothing does.
+#[derive(Debug, Default)]
+pub struct Sampler {
+    group: i32,
+    members: Vec<i32>,
+    pace: Pace,
+}
+
+impl Sampler {
+    /// Whether a process of the group in front waits for this terminal; `fresh`: something came since the last time.
+    pub fn waits(&mut self, asked: Asked, fresh: bool) -> bool {
+        let search = self.pace.search(fresh || self.group != asked.group);
+        // mostly it is the group's leader: one process to look at
+        let leader = in_group(asked.group, asked.group) && process_waits(asked.group, asked);
+        if search && !leader {
+            self.group = asked.group;
+            self.members = members(asked.group);
+        }
+        leader || self.members.iter().any(|pid| in_group(*pid, asked.group) && process_waits(*pid, asked))
     }
-    let Ok(processes) = fs::read_dir("/proc") else { return false };
+
+    /// How long until it is asked again, when nothing comes.
+    pub fn rest(&self) -> Millis {
+        if self.pace.quiet < QUIET_MANY { OFTEN } else { SELDOM }
+    }
+}
+
+/// When the processes of a group are searched for: each time when something came, else twice as seldom each time.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Samples since something came.
+    quiet: u32,
+    /// The one with the next search.
+    next: u32,
+}
+
+impl Pace {
+    fn search(&mut self, fresh: bool) -> bool {
+        if fresh {
+            *self = Self { quiet: 0, next: 1 };
+            return true;
+        }
+        self.quiet = self.quiet.saturating_add(1);
+        let due = self.quiet >= self.next;
+        if due {
+            self.next = self.quiet.saturating_add(self.quiet.clamp(1, SEARCH_EVERY_MAX));
+        }
+        due
+    }
+}
+
+/// The processes of a group besides its leader.
+fn members(group: i32) -> Vec<i32> {
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     processes
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| *pid != asked.group && in_group(*pid, asked.group))
-        .any(|pid| process_waits(pid, asked))
+        .filter(|pid| *pid != group && in_group(*pid, group))
+        .take(MEMBERS_MAX)
+        .collect()
 }
 
 fn in_group(pid: i32, group: i32) -> bool {

@@ -29,7 +29,7 @@ impl Running {
     }
 
     /// Reads what it says, until something holds.
-    fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
+    fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
         let begun = Instant::now();
         while !holds(self) {
             let mut bytes = [0; 4096];
@@ -118,6 +118,27 @@ fn who_polls_something_else_with_the_terminal_open_does_not_seem_to_wait() {
 fn who_sleeps_does_not_seem_to_wait() {
     Running::start("sh", &["-c", "echo ready; exec sleep 300"])
         .never_waits("ready", &[libc::SYS_clock_nanosleep, libc::SYS_nanosleep]);
+}
+
+#[test]
+fn a_quiet_terminal_is_looked_at_seldom_and_its_group_is_searched_for_more_seldom_still() {
+    let mut sampler = Sampler::default();
+    assert!(sampler.pace.search(true));
+    assert_eq!(sampler.rest(), OFTEN);
+    // an hour without a byte
+    let (mut now, mut samples, mut searches) = (0, 0_u32, 0_u32);
+    while now < 3_600_000 {
+        now += sampler.rest().0;
+        samples += 1;
+        searches += u32::from(sampler.pace.search(false));
+        assert!(now < 70_000 || sampler.rest() == SELDOM, "after a minute it rests longer");
+    }
+    assert!(samples < 800, "{samples} samples");
+    assert!(searches < 40, "{searches} searches");
+    // something comes: at once, and often again
+    assert!(sampler.pace.search(true));
+    assert_eq!(sampler.rest(), OFTEN);
+    assert!(sampler.pace.search(false), "it may have started another one right after");
 }
 
 #[test]
