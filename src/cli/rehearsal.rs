@@ -18,6 +18,9 @@ pub const PROMPT: &str = "Some tests of this small project fail. Find out why, a
 /// The sample project: name, text, permission bits.
 const SAMPLE: &[(&str, &str, u32)] = &[
     ("README.md", include_str!("../../assets/rehearsal/project/README.md"), 0o600),
+    ("greet", include_str!("../../assets/rehearsal/project/greet"), 0o700),
+    ("runaway", include_str!("../../assets/rehearsal/project/runaway"), 0o700),
+    ("serve", include_str!("../../assets/rehearsal/project/serve"), 0o700),
     ("test", include_str!("../../assets/rehearsal/project/test"), 0o700),
     ("wordcount", include_str!("../../assets/rehearsal/project/wordcount"), 0o700),
 ];
@@ -140,6 +143,28 @@ mod tests {
         assert!(!left.exists(), "it stays");
         assert!(lives.project().join("wordcount").exists(), "one that is in use was swept");
         assert!(others.iter().all(|other| other.exists()), "something else was swept");
+    }
+
+    #[test]
+    fn what_the_script_starts_is_in_the_sample_and_ends_by_itself() {
+        let script: serde_json::Value = serde_json::from_str(SCRIPT).unwrap();
+        let calls = script["turns"].as_array().unwrap().iter().flat_map(|turn| turn["calls"].as_array());
+        let commands = calls.flatten().filter_map(|call| call["input"]["command"].as_str());
+        let names: Vec<&str> =
+            commands.filter_map(|command| command.split_once("./")).map(|(_, name)| name).collect();
+        assert_eq!(names, ["test", "test", "serve", "runaway", "greet"]);
+        for name in names {
+            let (_, text, mode) =
+                SAMPLE.iter().find(|(file, ..)| *file == name).expect("it is in the sample");
+            assert_eq!(mode & 0o100, 0o100, "{name}");
+            let loops = text.matches("while ").count();
+            assert_eq!(
+                loops,
+                text.matches("while [ \"$n\" -lt ").count(),
+                "{name} has a loop without an end"
+            );
+            assert!(!text.contains("read -r name"), "{name} waits for an answer without an end");
+        }
     }
 
     #[test]

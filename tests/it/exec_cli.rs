@@ -130,9 +130,12 @@ fn the_rehearsal_runs_through_the_real_engine() {
         .filter(|event| event["type"] == "call.settled")
         .map(|event| event["status"].as_str().unwrap())
         .collect();
-    assert_eq!(settled.len(), 9, "{}", ran.out);
-    let bad: Vec<_> = settled.iter().filter(|status| **status != "ok").collect();
+    assert_eq!(settled.len(), 16, "{}", ran.out);
+    let count = |wanted: &str| settled.iter().filter(|status| **status == wanted).count();
+    assert_eq!(count("detached"), 3, "a server, a runaway and one that asks: {settled:?}");
+    let bad: Vec<_> = settled.iter().filter(|status| !["ok", "detached"].contains(status)).collect();
     assert!(bad.len() <= 1, "only the failing test may be an error: {settled:?}");
+    assert!(ran.out.contains("ended: killed by the model after"), "{}", ran.out);
     assert!(ran.out.contains("2 passed, 3 failed") && ran.out.contains("5 passed, 0 failed"));
     assert!(fs::read_to_string(project.join("wordcount")).unwrap().contains("wc -w"));
     assert_eq!(events.last().unwrap()["type"], "session.ended");

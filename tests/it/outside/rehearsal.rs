@@ -15,34 +15,93 @@ pub fn quit(program: &mut Program) -> i32 {
     program.end()
 }
 
-#[test]
-fn the_rehearsal_runs_through_by_keys_and_leaves_nothing() {
-    let home = Home::new();
+/// Says yes to every question, and looks at the screen in between, until the rehearsal has ended. How often it was
+/// asked.
+fn to_the_end(program: &mut Program, mut between: impl FnMut(&mut Program)) -> usize {
+    let (mut answered, end) = (0, Instant::now() + PATIENCE * 6);
+    while !program.screen().contains("End of the rehearsal.") {
+        assert!(Instant::now() < end, "no end:\n{}", program.screen());
+        program.read(Duration::from_millis(20));
+        let screen = program.screen();
+        if screen.contains("until then keys go where you were") {
+            // the last key was pressed only just: the question does not take the next one by itself
+            program.send("\x1ba");
+            program.wait_gone("until then keys go where you were");
+        } else if screen.contains("y once") && !screen.contains("a moment") {
+            program.send("y");
+            program.wait_gone("y once");
+            answered += 1;
+        }
+        between(program);
+    }
+    answered
+}
+
+/// Leaves while a job runs: it is ended.
+fn kill_all_and_quit(program: &mut Program) -> i32 {
+    program.send("\x03");
+    program.wait_for("again leaves");
+    program.send("\x03");
+    program.wait_for("Kill all");
+    program.send("\x1b[B\r");
+    program.end()
+}
+
+fn begin(home: &Home) -> (Program, std::path::PathBuf) {
     let mut program = home.show(&["--rehearsal"]);
     program.wait_for("mend it");
     let scratch = std::fs::read_dir(home.path("tmp")).unwrap().next().unwrap().unwrap().path();
     let sample = scratch.join("wordcount/wordcount");
     assert!(!std::fs::read_to_string(&sample).unwrap().contains("wc -w"));
     program.send("\r");
-    let (mut answered, end) = (0, Instant::now() + PATIENCE * 3);
-    while !program.screen().contains("End of the rehearsal.") {
-        assert!(Instant::now() < end, "no end:\n{}", program.screen());
-        program.read(Duration::from_millis(20));
-        let screen = program.screen();
-        if screen.contains("y once") && !screen.contains("a moment") {
-            program.send("y");
-            program.wait_gone("y once");
-            answered += 1;
-        }
-    }
-    assert!(program.screen().contains("scripted"), "it is labelled:\n{}", program.screen());
-    assert_eq!(answered, 3, "two commands and an edit");
-    assert!(std::fs::read_to_string(&sample).unwrap().contains("wc -w"));
-    assert_eq!(quit(&mut program), 0);
+    (program, sample)
+}
+
+fn left_nothing(home: &Home, program: &mut Program) {
     program.assert_clean();
     assert_eq!(files(&home.path("tmp")), Vec::<std::path::PathBuf>::new(), "the scratch copy is gone");
     assert_eq!(std::fs::read_dir(home.path("tmp")).unwrap().count(), 0);
     assert_eq!(home.sessions(), Vec::<std::path::PathBuf>::new(), "it leaves no session");
+}
+
+#[test]
+fn the_rehearsal_runs_through_when_its_jobs_are_left_alone_and_leaves_nothing() {
+    let home = Home::new();
+    let (mut program, sample) = begin(&home);
+    let mut told = false;
+    let answered =
+        to_the_end(&mut program, |program| told |= program.screen().contains("✗ killed by the model"));
+    assert!(program.screen().contains("scripted"), "it is labelled:\n{}", program.screen());
+    assert_eq!(answered, 7, "five commands, an edit, and a kill");
+    assert!(std::fs::read_to_string(&sample).unwrap().contains("wc -w"));
+    assert!(told, "its end is told:\n{}", program.screen());
+    assert_eq!(kill_all_and_quit(&mut program), 0);
+    left_nothing(&home, &mut program);
+}
+
+#[test]
+fn in_the_rehearsal_a_runaway_is_killed_by_a_key() {
+    let home = Home::new();
+    let (mut program, _) = begin(&home);
+    let mut killed = false;
+    let answered = to_the_end(&mut program, |program| {
+        // while a question stands there, keys are its answer
+        let screen = program.screen();
+        if !killed && screen.contains("j3 ●") && !screen.contains("y once") {
+            program.send("\x18j");
+            program.send("/runaway\r");
+            program.wait_for(") /runaway");
+            program.send("x");
+            program.wait_for("✗ stopped by you");
+            program.send("\x1b");
+            program.wait_gone(") /runaway");
+            killed = true;
+        }
+    });
+    assert!(killed, "{}", program.screen());
+    assert_eq!(answered, 7);
+    assert_eq!(kill_all_and_quit(&mut program), 0);
+    left_nothing(&home, &mut program);
 }
 
 #[test]
