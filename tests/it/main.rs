@@ -24,6 +24,7 @@ mod journal;
 mod keeper;
 mod lease;
 mod merge_git;
+mod many_jobs;
 mod opening;
 mod outside;
 mod private;
