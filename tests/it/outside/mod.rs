@@ -5,6 +5,7 @@ mod attach;
 mod bad_input;
 mod ends;
 mod events;
+mod notify;
 mod rehearsal;
 mod rest;
 mod secrets;
