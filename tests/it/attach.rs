@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::outside::{Home, until};
-use crate::terminal::Program;
+use crate::terminal::{PATIENCE, Program};
 
 /// A program with a job that has a terminal, and the job's size before anybody came.
 fn with_job(home: &Home, command: &str) -> Program {
@@ -20,6 +20,14 @@ fn attach(home: &Home) -> Program {
     let mut attached = Program::sized(&home.command(&["jobs", "attach", "j1"]), 90, 20);
     attached.wait_for("attached to j1 · ^] leaves");
     attached
+}
+
+/// Whether every thread of a process stands still.
+pub fn stopped(pid: nix::unistd::Pid) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    threads
+        .map(|thread| std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default())
+        .all(|stat| stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('T')))
 }
 
 const SHELL: &str = "PS1='> ' ENV= exec sh -i";
@@ -44,11 +52,7 @@ fn what_is_typed_reaches_the_job_and_the_key_leaves_it() {
     });
     // stopped for a while: the terminal is the shell's, and afterwards the job's again
     attached.signal(Signal::SIGTSTP);
-    let pid = attached.pid();
-    until("it is stopped", || {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
-    });
+    until("it is stopped", || stopped(attached.pid()));
     attached.until("the shell's screen", |p| !p.terminal.screen().alternate_screen());
     attached.assert_clean();
     attached.signal(Signal::SIGCONT);
@@ -78,7 +82,12 @@ fn the_window_s_size_is_the_job_s_and_what_was_found_is_given_back() {
     let command = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.1; done";
     let _program = with_job(&home, command);
     let said = |size: &str| {
-        until(size, || home.run(&["jobs", "tail", "j1", "-n", "1"]).out.trim_end() == size);
+        let mut last = String::new();
+        let begun = std::time::Instant::now();
+        while last.lines().last() != Some(size) {
+            assert!(begun.elapsed() < PATIENCE, "{size} did not come, but {last}");
+            last = home.run(&["jobs", "tail", "j1"]).out;
+        }
     };
     said("ready");
     let mut attached = attach(&home);
@@ -91,6 +100,35 @@ fn the_window_s_size_is_the_job_s_and_what_was_found_is_given_back() {
     assert_eq!(attached.end(), 143);
     attached.assert_clean();
     said("24 80");
+}
+
+#[test]
+fn the_program_s_own_screen_looks_at_the_same_terminal() {
+    let home = Home::new();
+    let mut program = with_job(&home, SHELL);
+    program.send("\x18j");
+    program.wait_for("P keep");
+    program.send("\r");
+    program.wait_for("a attach");
+    let mut attached = attach(&home);
+    attached.send("echo $((20 + 22)) seen; stty size\r");
+    attached.wait_for("42 seen");
+    // who came last sets the size
+    attached.wait_for("20 90");
+    program.wait_for("42 seen");
+    attached.send("\x1d");
+    assert_eq!(attached.end(), 0);
+    // and gives back the one that was there: that of the program's view
+    program.send("a");
+    program.wait_for("^]");
+    program.send("stty size\r");
+    program.until("another size", |p| {
+        let sizes = |line: &str| {
+            matches!(line.split_whitespace().collect::<Vec<_>>()[..], [rows, cols]
+            if rows.parse::<u16>().is_ok_and(|rows| rows > 20) && cols.parse::<u16>().is_ok())
+        };
+        p.screen().lines().any(sizes)
+    });
 }
 
 #[test]

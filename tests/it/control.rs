@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
+use crate::attach::stopped;
 use crate::commands::{carrying, mark};
 use crate::frame_bridge::{Served, running};
 use crate::outside::{Home, until};
@@ -86,6 +87,7 @@ fn another_terminal_sees_and_ends_what_the_pane_shows() {
 
     // a program that is stopped does not answer: the keepers do, and that is said
     program.signal(Signal::SIGSTOP);
+    until("it is stopped", || stopped(program.pid()));
     let ran = home.run(&["jobs", "list"]);
     program.signal(Signal::SIGCONT);
     assert!(ran.err.contains("does not answer"), "{}", ran.err);
@@ -129,6 +131,30 @@ fn a_run_without_a_screen_is_asked_too() {
     std::fs::write(go, "").unwrap();
     assert!(run.wait_with_output().unwrap().status.success());
     assert_eq!(sockets(&home), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_a_job_prints_is_shown_and_not_obeyed_until_it_ends() {
+    let home = Home::new();
+    let go = home.path("go");
+    let command =
+        format!("printf '\\033[31mred\\n'; until [ -e {} ]; do sleep 0.05; done; echo end", go.display());
+    let _program = program(&home, &[&command]);
+    until("it runs", || home.run(&["jobs", "tail", "j1"]).out.contains("red"));
+    // into a pipe as it is, on a terminal made visible
+    assert_eq!(home.run(&["jobs", "tail", "j1"]).out, "\x1b[31mred\n");
+    let mut follows = Program::start(&home.command(&["jobs", "tail", "--follow", "j1"]));
+    follows.wait_for("\\x1B[31mred");
+    let mut raw = Program::start(&home.command(&["jobs", "tail", "--raw", "j1"]));
+    raw.wait_for("red");
+    assert_eq!(raw.end(), 0);
+    let first = raw.terminal.screen().cell(0, 0).unwrap();
+    assert_eq!((first.contents(), first.fgcolor()), ("r", vt100::Color::Idx(1)));
+    std::fs::write(go, "").unwrap();
+    follows.wait_for("end");
+    assert_eq!(follows.end(), 0);
+    let all = home.run(&["jobs", "list", "--all", "--json"]).events();
+    assert_eq!((all.len(), &all[0]["words"]), (1, &json!("exit 0")));
 }
 
 #[test]

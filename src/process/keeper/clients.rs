@@ -11,14 +11,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nix::poll::{PollFd, PollFlags};
-use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
-use nix::unistd::getuid;
 
 use super::socket::Socket;
 use crate::api::screen::Screen;
+use crate::law::socket::heard;
 use crate::process::record::SOCKET_FILE;
 use crate::process::terminal::Frame;
 use crate::process::wire::{FromKeeper, Role, Standing, ToKeeper, WIRE_VERSION};
+use crate::store::socket::{peer, us};
 
 /// Visitors at the same time.
 const VISITORS_MAX: usize = 32;
@@ -239,5 +239,5 @@ impl Clients {
 
 /// Whether the other side is a process of the same person, before a byte of it is read.
 fn same_person(stream: &UnixStream) -> bool {
-    getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == getuid().as_raw())
+    heard(peer(stream), us())
 }
