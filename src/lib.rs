@@ -32,5 +32,5 @@ pub mod store;
 pub mod tool;
 /// The screen.
 pub mod ui;
-/// What is known of a working directory: instructions, git state, file lists.
+/// What is known of a working directory: instructions, git state, file lists; a child's copy and its hand-back.
 pub mod workspace;

@@ -17,6 +17,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 /// How long git may take.
 pub const TIME_MAX: Duration = Duration::from_secs(1);
 
+/// How long it may take to answer a question about a directory.
+const QUESTION_TIME_MAX: Duration = Duration::from_secs(10);
+
 /// What is known of a git work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitState {
@@ -51,6 +54,36 @@ pub fn state(dir: &Path, time_max: Duration) -> Option<GitState> {
     let _ = child.kill();
     let _ = child.wait();
     read.flatten()
+}
+
+/// Whether git lists the files of a directory: it is in a work tree, and not ignored there. Blocking.
+pub fn is_work_tree(dir: &Path) -> bool {
+    let ask = |arguments: &[&str]| output(dir, arguments, Instant::now() + QUESTION_TIME_MAX);
+    ask(&["rev-parse", "--is-inside-work-tree"]).is_ok_and(|answer| answer == b"true\n")
+        && ask(&["check-ignore", "-q", "."]).is_err()
+}
+
+/// What git prints to standard output, whole; else what went wrong. Nothing of the project is run. Blocking.
+pub fn output(dir: &Path, arguments: &[&str], deadline: Instant) -> Result<Vec<u8>, String> {
+    let mut child = git(dir, &[], arguments).ok_or("it did not start")?;
+    let mut out = child.stdout.take().ok_or("it has no output")?;
+    let (mut bytes, mut buffer) = (Vec::new(), [0_u8; 64 * 1024]);
+    let ended = loop {
+        match more(&mut out, &mut buffer, deadline) {
+            Some(0) => break true,
+            Some(count) => bytes.extend_from_slice(&buffer[..count]),
+            None => break false,
+        }
+    };
+    if !ended {
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(|error| error.to_string())?;
+    match (ended, status.success()) {
+        (true, true) => Ok(bytes),
+        (true, false) => Err(format!("it ended with {status}")),
+        (false, _) => Err("it took too long".to_owned()),
+    }
 }
 
 /// Starts git so that it runs nothing that the directory names.

@@ -1,6 +1,7 @@
-//! What is known of a working directory: its instructions, its git state, its files; and the prompt made
-//! of them. Nothing here changes the directory.
+//! What is known of a working directory: its instructions, its git state, its files; and the prompt made of them.
+//! And a child's own copy of it, with the hand-back: only that changes the directory.
 
+pub mod child;
 pub mod files;
 pub mod git;
 pub mod instructions;

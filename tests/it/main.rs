@@ -16,6 +16,7 @@ mod crash_bridge;
 mod exec_cli;
 mod fork;
 mod frame_bridge;
+mod hand_back;
 mod job_bridge;
 mod job_lines;
 mod job_terminal;
@@ -48,6 +49,7 @@ mod turns;
 mod wait_bridge;
 mod wire_contract;
 mod wire_outside;
+mod workspace_copy;
 
 /// Writes an executable file. A process of its own writes it: while we held it open for writing, a command that
 /// another test starts at that moment would inherit it, and running it would say "text file busy".

@@ -1,0 +1,96 @@
+//! A child's own copy of a directory, and how its changes come back: law W carried out on disks.
+//!
+//! `listing` says which files, `copying` makes base and copy, `scan` what the child changed, `run` carries a plan out
+//! so that it can be cut anywhere, `hand_back` does all of it at a child's end, `resolve` one path by hand. What is
+//! decided is decided by `law::hand_back`. Everything here blocks; a cancel flag and counts are in `Progress`.
+//!
+//! Not here: stopping the child, telling anyone, choosing a resolution.
+//!
+//! A child's directory (private): `base/` as it found the files, `copy/` where it works, `rules/` the ignore rules of
+//! the spawn that are not in the tree, `born.json` the copy's files as they were, `versions/` bytes by their hash,
+//! `run/` the records of the hand-back, `handback.json` its end, `conflicts/` the child's versions of what is open,
+//! `resolutions/` one run each.
+
+pub mod beneath;
+pub mod born;
+pub mod copying;
+pub mod error;
+pub mod hand_back;
+pub mod listing;
+pub mod resolve;
+pub mod rules;
+mod run;
+pub mod scan;
+pub mod versions;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+/// Where the parts of a child's directory are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    dir: PathBuf,
+}
+
+impl Room {
+    /// The directory of one child; nothing is made.
+    pub fn at(dir: impl Into<PathBuf>) -> Room {
+        Room { dir: dir.into() }
+    }
+
+    /// The directory itself.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The files as the child found them.
+    pub fn base(&self) -> PathBuf {
+        self.dir.join("base")
+    }
+
+    /// Where the child works.
+    pub fn copy(&self) -> PathBuf {
+        self.dir.join("copy")
+    }
+
+    /// The record of a hand-back's end.
+    pub fn record(&self) -> PathBuf {
+        self.dir.join("handback.json")
+    }
+
+    /// The child's versions of the conflicts that are open, for people.
+    pub fn conflicts(&self) -> PathBuf {
+        self.dir.join("conflicts")
+    }
+
+    pub(crate) fn rules(&self) -> PathBuf {
+        self.dir.join("rules")
+    }
+
+    pub(crate) fn born(&self) -> PathBuf {
+        self.dir.join("born.json")
+    }
+
+    pub(crate) fn versions(&self) -> PathBuf {
+        self.dir.join("versions")
+    }
+
+    pub(crate) fn run(&self) -> PathBuf {
+        self.dir.join("run")
+    }
+
+    pub(crate) fn resolutions(&self) -> PathBuf {
+        self.dir.join("resolutions")
+    }
+}
+
+/// How far a copy is, for who looks; and the wish to end it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Files and links made so far, in both copies.
+    pub files: AtomicU64,
+    /// Bytes of them.
+    pub bytes: AtomicU64,
+    /// Set to end it: what was made is removed.
+    pub cancel: AtomicBool,
+}

@@ -1,0 +1,140 @@
+//! The birth of a workspace: base, copy, and how the copy's files were when the child began.
+//!
+//! What a file was is its size, inode, mode and the time of its last change, which no program can set. A file changed
+//! in the same instant as it was looked at could keep that time (git's racy rule); so the child begins only after the
+//! filesystem's clock has moved on.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use rustix::fs::Stat;
+use serde::{Deserialize, Serialize};
+
+use super::beneath::Beneath;
+use super::copying::{Counts, copy};
+use super::error::Error;
+use super::listing::{FILES_MAX, Listing, list};
+use super::{Progress, Room, rules};
+use crate::law::hand_back::tree::TreePath;
+use crate::store::private;
+
+/// How long the filesystem's clock is waited for. One that is coarser makes files be read that did not change.
+const CLOCK_WAIT_MAX: Duration = Duration::from_millis(50);
+
+/// How a file was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    size: i64,
+    inode: u64,
+    mode: u32,
+    /// The last change, in seconds and nanoseconds.
+    changed: (i64, i64),
+}
+
+impl Mark {
+    /// Of what the system says.
+    pub fn of(stat: &Stat) -> Mark {
+        #[allow(clippy::unnecessary_cast)] // the widths differ between platforms
+        Mark {
+            size: stat.st_size as i64,
+            inode: stat.st_ino as u64,
+            mode: stat.st_mode as u32,
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+
+    /// Whether a change at `time` or later could have left it as it is.
+    pub fn is_racy(&self, time: (i64, i64)) -> bool {
+        self.changed >= time
+    }
+}
+
+/// The copy's files when the child began.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Born {
+    /// The filesystem's time then.
+    pub time: (i64, i64),
+    /// Every path of the base, and what its file or link was in the copy.
+    pub marks: Vec<(TreePath, Mark)>,
+}
+
+/// What a birth came to, to be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// The copy from the parent's directory to the base.
+    pub counts: Counts,
+    /// Repositories inside that were copied as files.
+    pub repositories: Vec<TreePath>,
+    /// Whether git listed the files.
+    pub by_git: bool,
+    /// Whether extents were cloned, in both copies.
+    pub cloned: bool,
+}
+
+impl Room {
+    /// Makes base and copy of `parent`, in a directory that has neither. Nothing is left of them when it fails or is
+    /// cancelled.
+    pub fn make(&self, parent: &Path, progress: &Progress) -> Result<Made, Error> {
+        let listing = list(parent, FILES_MAX)?;
+        private::dir_all(&self.dir)?;
+        for dir in [self.base(), self.copy()] {
+            std::fs::create_dir(&dir).map_err(Error::io("make the directory", &dir))?;
+        }
+        let made = self.fill(parent, listing, progress);
+        if made.is_err() {
+            for dir in [self.base(), self.copy(), self.rules()] {
+                let _ = std::fs::remove_dir_all(dir);
+            }
+            // one that holds more stays
+            let _ = std::fs::remove_dir(&self.dir);
+        }
+        made
+    }
+
+    fn fill(&self, parent: &Path, listing: Listing, progress: &Progress) -> Result<Made, Error> {
+        rules::keep(parent, &self.rules())?;
+        let clones = AtomicBool::new(true);
+        let counts = copy(parent, &self.base(), &listing.paths, &clones, progress)?;
+        let second = copy(&self.base(), &self.copy(), &counts.made, &clones, progress)?;
+        self.mark(&counts)?;
+        let cloned = counts.copied == 0 && second.copied == 0;
+        Ok(Made { cloned, counts, repositories: listing.repositories, by_git: listing.by_git })
+    }
+
+    /// Writes down how the copy's files are, once no later change can look the same.
+    fn mark(&self, counts: &Counts) -> Result<(), Error> {
+        let copy = Beneath::open(&self.copy()).map_err(Error::io("open", &self.copy()))?;
+        let mut marks = Vec::new();
+        for path in &counts.made {
+            marks.push((path.clone(), Mark::of(&copy.stat(path).map_err(Error::at("look at", path))?)));
+        }
+        let last = marks.iter().map(|(_, mark)| mark.changed).max().unwrap_or_default();
+        let deadline = Instant::now() + CLOCK_WAIT_MAX;
+        let time = loop {
+            let now = self.clock()?;
+            if now > last || Instant::now() > deadline {
+                break now;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        let written = serde_json::to_vec(&Born { time, marks });
+        let written = written.map_err(|source| Error::Record { path: self.born(), source })?;
+        Ok(private::replace(&self.born(), &written)?)
+    }
+
+    /// The filesystem's time: that of a file made now.
+    fn clock(&self) -> Result<(i64, i64), Error> {
+        let path = self.dir.join(".clock");
+        let file = private::create(&path)?;
+        let stat = rustix::fs::fstat(&file).map_err(|error| Error::io("look at", &path)(error.into()))?;
+        std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        Ok(Mark::of(&stat).changed)
+    }
+
+    /// Reads how the copy's files were.
+    pub(crate) fn read_born(&self) -> Result<Born, Error> {
+        let bytes = private::read(&self.born())?;
+        serde_json::from_slice(&bytes).map_err(|source| Error::Record { path: self.born(), source })
+    }
+}

@@ -1,0 +1,227 @@
+//! Making copies: the base from the directory, and the child's copy from the base, so that a save in between is
+//! nobody's change.
+//!
+//! Extents are cloned where the filesystem can; else bytes are copied, and the counts tell. The executable bit, links
+//! (as links) and times are kept. Sockets, devices and FIFOs are skipped and named.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
+use rustix::io::Errno;
+
+use super::Progress;
+use super::beneath::{Beneath, name};
+use super::error::Error;
+use crate::law::hand_back::tree::TreePath;
+
+/// How many copy at the same time: more do not help a disk, and the screen wants a core too.
+const THREADS_MAX: usize = 4;
+
+/// How many paths one of them takes at once.
+const PORTION: usize = 64;
+
+/// What one copy came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files whose extents were cloned.
+    pub cloned: u64,
+    /// Files whose bytes were copied.
+    pub copied: u64,
+    /// Links.
+    pub links: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// What is no file and no link, or could not be read: not copied.
+    pub skipped: Vec<TreePath>,
+    /// What was copied, in order.
+    pub made: BTreeSet<TreePath>,
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.cloned += other.cloned;
+        self.copied += other.copied;
+        self.links += other.links;
+        self.bytes += other.bytes;
+        self.skipped.extend(other.skipped);
+        self.made.extend(other.made);
+    }
+}
+
+/// Copies paths from one directory to another, which must be there and empty. What is gone meanwhile is left away.
+pub fn copy(
+    from: &Path,
+    to: &Path,
+    paths: &BTreeSet<TreePath>,
+    clones: &AtomicBool,
+    progress: &Progress,
+) -> Result<Counts, Error> {
+    let source = Beneath::open(from).map_err(Error::io("open", from))?;
+    let target = Beneath::open(to).map_err(Error::io("open", to))?;
+    let paths: Vec<&TreePath> = paths.iter().collect();
+    let next = AtomicUsize::new(0);
+    let all = Mutex::new(Counts::default());
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    let work = || {
+        let mut worker =
+            Worker { source: &source, target: &target, clones, counts: Counts::default(), open: None };
+        loop {
+            let from = next.fetch_add(PORTION, Ordering::Relaxed);
+            let portion = paths.get(from..paths.len().min(from + PORTION)).unwrap_or_default();
+            if portion.is_empty() || progress.cancel.load(Ordering::Relaxed) {
+                break;
+            }
+            let done = portion.iter().try_for_each(|path| worker.copy1(path, progress));
+            if let Err(error) = done {
+                next.store(paths.len(), Ordering::Relaxed);
+                *lock(&failed) = Some(error);
+                break;
+            }
+        }
+        lock(&all).add(worker.counts);
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    if progress.cancel.load(Ordering::Relaxed) {
+        return Err(Error::Cancelled);
+    }
+    if let Some(error) = lock(&failed).take() {
+        return Err(error);
+    }
+    let mut counts = std::mem::take(&mut *lock(&all));
+    counts.skipped.sort();
+    Ok(counts)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+struct Worker<'a> {
+    source: &'a Beneath,
+    target: &'a Beneath,
+    clones: &'a AtomicBool,
+    counts: Counts,
+    /// The directories of the last path: paths come in order.
+    open: Option<(Option<TreePath>, OwnedFd, OwnedFd)>,
+}
+
+impl Worker<'_> {
+    fn copy1(&mut self, path: &TreePath, progress: &Progress) -> Result<(), Error> {
+        let above = path.above();
+        if self.open.as_ref().is_none_or(|(open, _, _)| *open != above) {
+            let source = match self.source.dir_of(path) {
+                Ok(dir) => dir,
+                // gone meanwhile, swapped for a link, or closed to us
+                Err(_) => return self.skip(path),
+            };
+            let target = self.target.made_dir_of(path).map_err(Error::at("copy", path))?;
+            self.open = Some((above, source, target));
+        }
+        let Some((_, source, target)) = &self.open else { return Ok(()) };
+        let stat = match rustix::fs::statat(source, name(path), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(_) => return self.skip(path),
+        };
+        let made = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                file(source, target, name(path), &stat, self.clones).map(|done| match done {
+                    Done::Cloned => self.counts.cloned += 1,
+                    Done::Copied => self.counts.copied += 1,
+                })
+            }
+            FileType::Symlink => link(source, target, name(path), &stat).map(|()| self.counts.links += 1),
+            _ => return self.skip(path),
+        };
+        match made {
+            Ok(()) => {
+                let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+                self.counts.bytes += bytes;
+                self.counts.made.insert(path.clone());
+                progress.files.fetch_add(1, Ordering::Relaxed);
+                progress.bytes.fetch_add(bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(Failed::Source(Errno::NOENT)) => Ok(()),
+            Err(Failed::Source(_)) => self.skip(path),
+            Err(Failed::Target(error)) => Err(Error::at("copy", path)(error)),
+        }
+    }
+}
+
+impl Worker<'_> {
+    fn skip(&mut self, path: &TreePath) -> Result<(), Error> {
+        self.counts.skipped.push(path.clone());
+        Ok(())
+    }
+}
+
+enum Done {
+    Cloned,
+    Copied,
+}
+
+enum Failed {
+    /// The original cannot be read.
+    Source(Errno),
+    /// The copy cannot be written.
+    Target(Errno),
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+fn file(
+    source: &OwnedFd,
+    target: &OwnedFd,
+    name: &OsStr,
+    stat: &Stat,
+    clones: &AtomicBool,
+) -> Result<Done, Failed> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let from = rustix::fs::openat(source, name, flags, Mode::empty()).map_err(Failed::Source)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let to = rustix::fs::openat(target, name, flags, Mode::from_raw_mode(0o600)).map_err(Failed::Target)?;
+    let done = if clones.load(Ordering::Relaxed) && rustix::fs::ioctl_ficlone(&to, &from).is_ok() {
+        Done::Cloned
+    } else {
+        // one that cannot be cloned tells of the others: they are on the same filesystems
+        clones.store(false, Ordering::Relaxed);
+        let (mut from, mut to) = (File::from(from), File::from(to));
+        io::copy(&mut from, &mut to).map_err(|error| Failed::Target(errno(&error)))?;
+        return finish(&OwnedFd::from(to), stat).map(|()| Done::Copied).map_err(Failed::Target);
+    };
+    finish(&to, stat).map(|()| done).map_err(Failed::Target)
+}
+
+fn finish(to: &OwnedFd, stat: &Stat) -> Result<(), Errno> {
+    // readable and writable by its owner, whatever it was: the child works with it
+    rustix::fs::fchmod(to, Mode::from_raw_mode((stat.st_mode & 0o777) | 0o600))?;
+    rustix::fs::futimens(to, &times(stat))
+}
+
+fn link(source: &OwnedFd, target: &OwnedFd, name: &OsStr, stat: &Stat) -> Result<(), Failed> {
+    let to = rustix::fs::readlinkat(source, name, Vec::new()).map_err(Failed::Source)?;
+    rustix::fs::symlinkat(OsStr::from_bytes(to.as_bytes()), target, name).map_err(Failed::Target)?;
+    // some filesystems keep no times of links
+    let _ = rustix::fs::utimensat(target, name, &times(stat), AtFlags::SYMLINK_NOFOLLOW);
+    Ok(())
+}
+
+#[allow(clippy::unnecessary_cast)] // the widths differ between platforms
+fn times(stat: &Stat) -> Timestamps {
+    Timestamps {
+        last_access: Timespec { tv_sec: stat.st_atime as _, tv_nsec: stat.st_atime_nsec as _ },
+        last_modification: Timespec { tv_sec: stat.st_mtime as _, tv_nsec: stat.st_mtime_nsec as _ },
+    }
+}

@@ -1,0 +1,95 @@
+//! What can go wrong with a child's copy and its hand-back.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::law::hand_back::tree::TreePath;
+use crate::store;
+
+/// An error of a workspace.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There are too many files for copies.
+    #[error(
+        "{} has more than {max} files, too many for a copy of its own; use the workspace `shared`, or begin in a directory further down",
+        path.display()
+    )]
+    TooMany {
+        /// The directory.
+        path: PathBuf,
+        /// The bound.
+        max: usize,
+    },
+    /// Git did not list the files.
+    #[error("git did not list the files of {}: {why}; run `git status` there, or use the workspace `shared`", path.display())]
+    Git {
+        /// The directory.
+        path: PathBuf,
+        /// What it said.
+        why: String,
+    },
+    /// The person ended it.
+    #[error("the copy was cancelled; nothing is left of it")]
+    Cancelled,
+    /// The child's copy is gone.
+    #[error("{} is gone, so nothing can be handed back from it; what the parent's directory has is as it was", path.display())]
+    CopyGone {
+        /// The copy.
+        path: PathBuf,
+    },
+    /// A filesystem cannot exchange two files in one step.
+    #[error(
+        "the filesystem of {path} cannot exchange two files in one step (renameat2), so that nothing was taken; copy the child's files by hand"
+    )]
+    NoExchange {
+        /// The path.
+        path: TreePath,
+    },
+    /// A path of the parent's directory, refused by the system.
+    #[error("could not {what} {path}; the hand-back can be run again")]
+    Path {
+        /// The operation, as a verb.
+        what: &'static str,
+        /// On which path.
+        path: TreePath,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The parent's file is not as it was when it was looked at.
+    #[error("{path} was changed meanwhile, so nothing was written; look at it again")]
+    ChangedMeanwhile {
+        /// Which.
+        path: TreePath,
+    },
+    /// A record cannot be read.
+    #[error("{} is damaged; the versions beside it are whole", path.display())]
+    Record {
+        /// The record.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// The system refused an operation on a file of ours.
+    #[error("could not {what} {}", path.display())]
+    Io {
+        /// The operation, as a verb.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Private files.
+    #[error(transparent)]
+    Store(#[from] store::error::Error),
+}
+
+impl Error {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::Io { what, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn at(what: &'static str, path: &TreePath) -> impl FnOnce(rustix::io::Errno) -> Error {
+        move |source| Error::Path { what, path: path.clone(), source: source.into() }
+    }
+}

@@ -1,0 +1,276 @@
+//! A child's end: what it changed is planned, carried out and recorded, and what nobody changed is removed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Room;
+use super::beneath::Beneath;
+use super::error::Error;
+use super::run::{Run, ended};
+use super::scan::{Changes, scan};
+use super::versions::Versions;
+use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::plan::{Plan, Planned, changed, plan};
+use crate::law::hand_back::renames::{likeness, renames};
+use crate::law::hand_back::tree::{Obstacle, Tree, TreePath, Version};
+use crate::store::private;
+
+/// Largest files that are compared by content to find renames, in bytes.
+const COMPARED_BYTES_MAX: usize = 1024 * 1024;
+
+/// The record of a hand-back: `handback.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Every path that the child changed, with its three versions and what became of it, in order.
+    pub paths: Vec<Planned>,
+    /// What the child made and the ignore rules leave out. It is still in the copy.
+    pub left_out: Vec<TreePath>,
+    /// Files that the child gave another path: from, to, how much is the same in hundredths.
+    pub renames: Vec<(TreePath, TreePath, u8)>,
+    /// What somebody saved at a path while it was exchanged, and where it could not be put back: kept by its hash.
+    pub displaced: Vec<(TreePath, Version)>,
+}
+
+impl Record {
+    /// The paths with a verdict.
+    pub fn with(&self, verdict: impl Fn(Verdict) -> bool) -> impl Iterator<Item = &TreePath> {
+        self.paths.iter().filter(move |path| verdict(path.verdict)).map(|path| &path.path)
+    }
+
+    /// What became of a path; none if the child did not change it.
+    pub fn path(&self, path: &TreePath) -> Option<&Planned> {
+        self.paths.iter().find(|planned| planned.path == *path)
+    }
+}
+
+impl Room {
+    /// Hands the child's changes back to `parent`. The child must be stopped. Cut anywhere, it can be run again; after
+    /// its end was recorded it changes nothing in the parent's directory.
+    pub fn hand_back(&self, parent: &Path) -> Result<Record, Error> {
+        if let Some(record) = self.read_record()? {
+            self.clean(&record)?;
+            return Ok(record);
+        }
+        let versions = Versions::open(&self.versions())?;
+        let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
+        let copy = self.copy();
+        let look = |path: &TreePath| copy.join(OsStr::from_bytes(path.as_bytes())).symlink_metadata().ok();
+        let run = Run {
+            dir: self.run(),
+            parent: &beneath,
+            versions: &versions,
+            keeps_dir: &|dir| look(dir).is_some_and(|meta| meta.is_dir()),
+            childs_mode: &|path| look(path).filter(|meta| meta.is_file()).map(|meta| meta.mode()),
+        };
+        let (plan, ended) = run.finish(|| self.plan(&beneath, &versions))?;
+        let record = self.record_of(plan, ended.verdicts, ended.displaced, &versions)?;
+        self.show_conflicts(&record, &versions)?;
+        let written = serde_json::to_vec_pretty(&record);
+        let written = written.map_err(|source| Error::Record { path: self.record(), source })?;
+        private::replace(&self.record(), &written)?;
+        self.clean(&record)?;
+        Ok(record)
+    }
+
+    /// The record of the hand-back; none if it did not end yet.
+    pub fn read_record(&self) -> Result<Option<Record>, Error> {
+        if !self.record().exists() {
+            return Ok(None);
+        }
+        let bytes = private::read(&self.record())?;
+        serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|source| Error::Record { path: self.record(), source })
+    }
+
+    /// Plans, and keeps every version that the plan speaks of.
+    fn plan(&self, beneath: &Beneath, versions: &Versions) -> Result<Plan, Error> {
+        let Changes { base, child, ignored, .. } = scan(self)?;
+        let touched: BTreeSet<TreePath> = changed(&base, &child);
+        let mut parent = Tree::default();
+        for path in touched.iter().filter(|path| !ignored.contains(path)) {
+            around(beneath, path, &touched, &mut parent)?;
+        }
+        let plan = plan(&base, &parent, &child, &ignored);
+        let originals = [self.base(), self.copy()].map(|dir| (Beneath::open(&dir), dir));
+        for planned in &plan.paths {
+            for (version, (open, dir)) in [&planned.base, &planned.child].into_iter().zip(&originals) {
+                let open =
+                    open.as_ref().map_err(|error| Error::io("open", dir)(io::Error::from(error.kind())))?;
+                keep(open, &planned.path, version, versions)?;
+            }
+            keep(beneath, &planned.path, &planned.parent, versions)?;
+        }
+        Ok(plan)
+    }
+
+    fn record_of(
+        &self,
+        plan: Plan,
+        verdicts: Vec<Verdict>,
+        displaced: Vec<(usize, Version)>,
+        versions: &Versions,
+    ) -> Result<Record, Error> {
+        let mut paths = plan.paths;
+        let content = |path: &TreePath, child: bool| -> Option<Vec<u8>> {
+            let planned = paths.iter().find(|planned| planned.path == *path)?;
+            let version = if child { &planned.child } else { &planned.base };
+            versions.bytes(version).ok()?.filter(|bytes| bytes.len() <= COMPARED_BYTES_MAX)
+        };
+        let alike = |from: &TreePath, to: &TreePath| match (content(from, false), content(to, true)) {
+            (Some(from), Some(to)) => likeness(&from, &to),
+            _ => 0,
+        };
+        let renames = renames(&paths, alike).into_iter().map(|one| (one.from, one.to, one.alike)).collect();
+        let displaced =
+            displaced.into_iter().map(|(at, version)| (paths[at].path.clone(), version)).collect();
+        for (planned, verdict) in paths.iter_mut().zip(verdicts) {
+            planned.verdict = verdict;
+        }
+        Ok(Record { paths, left_out: plan.left_out, renames, displaced })
+    }
+
+    /// Puts the child's versions of the conflicts where a person finds them by their paths.
+    pub(super) fn show_conflicts(&self, record: &Record, versions: &Versions) -> Result<(), Error> {
+        let _ = fs::remove_dir_all(self.conflicts());
+        private::dir(&self.conflicts())?;
+        let top = self.conflicts();
+        for planned in record.paths.iter().filter(|planned| matches!(planned.verdict, Verdict::Conflict(_))) {
+            let to = top.join(OsStr::from_bytes(planned.path.as_bytes()));
+            let made = || private::dir_all(to.parent().unwrap_or(&top));
+            match &planned.child {
+                Version::File { hash, .. } => {
+                    made()?;
+                    let mut new = private::create(&to)?;
+                    io::copy(&mut versions.file(*hash)?, &mut new).map_err(Error::io("write", &to))?;
+                }
+                Version::Link { target } => {
+                    made()?;
+                    std::os::unix::fs::symlink(OsStr::from_bytes(target), &to)
+                        .map_err(Error::io("write", &to))?;
+                }
+                // a removal has nothing to show; the record names it
+                Version::Absent | Version::InTheWay(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what nobody changed: the base, and of the copy all but what was left out.
+    fn clean(&self, record: &Record) -> Result<(), Error> {
+        if record.left_out.is_empty() {
+            remove_all(&self.copy())?;
+        } else if let Ok(born) = self.read_born() {
+            let touched = record.paths.iter().map(|planned| &planned.path);
+            for path in born.marks.iter().map(|(path, _)| path).chain(touched) {
+                remove(&self.copy(), path);
+            }
+        }
+        remove_all(&self.base())?;
+        remove_all(&self.run())?;
+        let _ = fs::remove_file(self.born());
+        Ok(())
+    }
+
+    /// Whether a hand-back was begun and not ended.
+    pub fn is_cut(&self) -> bool {
+        !self.record().exists() && (self.run().join("plan.json").exists() || ended(&self.run()).is_some())
+    }
+}
+
+/// Removes a file or link of a copy, and the directories that it emptied.
+fn remove(top: &Path, path: &TreePath) {
+    let _ = fs::remove_file(top.join(OsStr::from_bytes(path.as_bytes())));
+    for above in path.all_above() {
+        if fs::remove_dir(top.join(OsStr::from_bytes(above.as_bytes()))).is_err() {
+            break;
+        }
+    }
+}
+
+fn remove_all(dir: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", dir)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Keeps the bytes of a file as the plan saw them.
+fn keep(from: &Beneath, path: &TreePath, version: &Version, versions: &Versions) -> Result<(), Error> {
+    let Version::File { hash, .. } = version else { return Ok(()) };
+    let mut file = from.file(path).map_err(Error::at("keep the version of", path))?;
+    if versions.keep(&mut file)? == *hash {
+        return Ok(());
+    }
+    Err(Error::ChangedMeanwhile { path: path.clone() })
+}
+
+/// What the parent's directory has at a path, beneath it and above it, as far as the plan asks.
+fn around(
+    beneath: &Beneath,
+    path: &TreePath,
+    touched: &BTreeSet<TreePath>,
+    into: &mut Tree,
+) -> Result<(), Error> {
+    let version = beneath.version(path).map_err(Error::at("read", path))?;
+    match version {
+        Version::InTheWay(Obstacle::Directory) => within(beneath, path, touched, into),
+        Version::InTheWay(Obstacle::Above) => {
+            for above in path.all_above() {
+                match beneath.version(&above).map_err(Error::at("read", &above))? {
+                    Version::Absent | Version::InTheWay(Obstacle::Above | Obstacle::Directory) => {}
+                    version @ (Version::File { .. } | Version::Link { .. } | Version::InTheWay(_)) => {
+                        into.put(above, version);
+                    }
+                }
+            }
+            Ok(())
+        }
+        version @ (Version::Absent | Version::File { .. } | Version::Link { .. } | Version::InTheWay(_)) => {
+            into.put(path.clone(), version);
+            Ok(())
+        }
+    }
+}
+
+/// What is in a directory that is at a path of the child's: all that the child knows, and that there is more.
+fn within(
+    beneath: &Beneath,
+    path: &TreePath,
+    touched: &BTreeSet<TreePath>,
+    into: &mut Tree,
+) -> Result<(), Error> {
+    let dir = beneath.dir(Some(path)).map_err(Error::at("list", path))?;
+    let list = rustix::fs::Dir::read_from(&dir).map_err(Error::at("list", path))?;
+    let mut empty = true;
+    for item in list {
+        let item = item.map_err(Error::at("list", path))?;
+        let name = item.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        empty = false;
+        let inner = TreePath::new([path.as_bytes(), b"/", name].concat());
+        let Some(inner) = inner else {
+            // a repository's `.git`: not to be removed, and not to be named
+            into.put(path.clone(), Version::InTheWay(Obstacle::Directory));
+            continue;
+        };
+        match beneath.version(&inner).map_err(Error::at("read", &inner))? {
+            Version::InTheWay(Obstacle::Directory) => within(beneath, &inner, touched, into)?,
+            version if touched.contains(&inner) => into.put(inner, version),
+            _ => into.put(inner, Version::InTheWay(Obstacle::Special)),
+        }
+    }
+    if empty {
+        into.put(path.clone(), Version::InTheWay(Obstacle::Directory));
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! One path resolved by hand: written as a hand-back writes, re-checked, recorded, and undone the same way.
+//!
+//! Each resolution is a run of its own under `resolutions/`, in the order in which they were made. What stood in the
+//! parent's directory before it is kept, so that it can be had back until the workspace is dropped. Keeps
+//! `resolution_loses_nothing`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Room;
+use super::beneath::Beneath;
+use super::error::Error;
+use super::hand_back::Record;
+use super::run::{Run, ended};
+use super::versions::Versions;
+use crate::law::hand_back::carry::Recorded;
+use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::plan::{Plan, Planned};
+use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::merge::resolution::Choice;
+use crate::store::private;
+
+/// What a path gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// One of the versions of the record: the base's, the parent's, the child's, or one that is kept.
+    Version(Version),
+    /// A file with these bytes.
+    Bytes {
+        /// What it holds.
+        bytes: Vec<u8>,
+        /// Whether its owner may run it.
+        executable: bool,
+    },
+}
+
+/// A resolution, as recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolved {
+    /// Which path.
+    pub path: TreePath,
+    /// What the parent's directory had.
+    pub before: Version,
+    /// What it got.
+    pub after: Version,
+    /// What was chosen for each region, where the text was merged by lines; for doing it again.
+    pub choices: Option<Vec<Choice>>,
+    /// Whether it takes the one before it back.
+    pub undoes: bool,
+}
+
+impl Room {
+    /// Writes one path's resolution. `seen`: what the person saw of the parent's; if something else is there now,
+    /// nothing is written. Run again after a cut by `finish_resolutions`.
+    pub fn resolve(
+        &self,
+        parent: &Path,
+        path: &TreePath,
+        seen: &Version,
+        result: Written,
+        choices: Option<Vec<Choice>>,
+    ) -> Result<Resolved, Error> {
+        let versions = Versions::open(&self.versions())?;
+        let after = match result {
+            Written::Version(version) => version.tracked().clone(),
+            Written::Bytes { bytes, executable } => {
+                Version::File { hash: versions.keep(&mut &bytes[..])?, executable }
+            }
+        };
+        let before = seen.tracked().clone();
+        self.write_one(
+            parent,
+            &versions,
+            Resolved { path: path.clone(), before, after, choices, undoes: false },
+        )
+    }
+
+    /// Takes the last resolution of a path back; none if there is none.
+    pub fn undo(&self, parent: &Path, path: &TreePath) -> Result<Option<Resolved>, Error> {
+        let versions = Versions::open(&self.versions())?;
+        let Some(last) = self.last_of(path)? else { return Ok(None) };
+        let Resolved { path, before, after, .. } = last;
+        let back = Resolved { path, before: after, after: before, choices: None, undoes: true };
+        self.write_one(parent, &versions, back).map(Some)
+    }
+
+    /// The resolutions that were written, in order.
+    pub fn resolved(&self) -> Result<Vec<Resolved>, Error> {
+        let mut all = Vec::new();
+        for dir in self.runs() {
+            let taken = ended(&dir)
+                .is_some_and(|ended| ended.verdicts == [Verdict::Taken] || ended.verdicts == [Verdict::Same]);
+            if taken {
+                all.push(read(&dir)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The conflicts without a resolution, in order.
+    pub fn open_conflicts(&self, record: &Record) -> Result<Vec<TreePath>, Error> {
+        let mut open = Vec::new();
+        for planned in record.paths.iter().filter(|planned| matches!(planned.verdict, Verdict::Conflict(_))) {
+            if self.last_of(&planned.path)?.is_none() {
+                open.push(planned.path.clone());
+            }
+        }
+        Ok(open)
+    }
+
+    /// Finishes the resolutions that were cut, and shows the conflicts that are open.
+    pub fn finish_resolutions(&self, parent: &Path) -> Result<(), Error> {
+        let versions = Versions::open(&self.versions())?;
+        for dir in self.runs() {
+            self.carry(parent, &versions, dir)?;
+        }
+        self.show_open(&versions)
+    }
+
+    /// What a version holds, if it is a file: base's, parent's, child's and what was there before a resolution.
+    pub fn bytes(&self, version: &Version) -> Result<Option<Vec<u8>>, Error> {
+        Versions::open(&self.versions())?.bytes(version)
+    }
+
+    /// What the parent's directory has at a path now, to be looked at and named in `resolve`.
+    pub fn parents(&self, parent: &Path, path: &TreePath) -> Result<Version, Error> {
+        let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
+        beneath.version(path).map_err(Error::at("read", path))
+    }
+
+    /// The last resolution of a path that stands.
+    fn last_of(&self, path: &TreePath) -> Result<Option<Resolved>, Error> {
+        let mut stack = Vec::new();
+        for resolved in self.resolved()?.into_iter().filter(|resolved| resolved.path == *path) {
+            if resolved.undoes { drop(stack.pop()) } else { stack.push(resolved) }
+        }
+        Ok(stack.pop())
+    }
+
+    fn write_one(&self, parent: &Path, versions: &Versions, resolved: Resolved) -> Result<Resolved, Error> {
+        private::dir(&self.resolutions())?;
+        let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
+        let now = beneath.version(&resolved.path).map_err(Error::at("read", &resolved.path))?;
+        if *now.tracked() != resolved.before {
+            return Err(Error::ChangedMeanwhile { path: resolved.path });
+        }
+        if let Version::File { .. } = now {
+            let mut file = beneath.file(&resolved.path).map_err(Error::at("keep", &resolved.path))?;
+            versions.keep(&mut file)?;
+        }
+        versions.sync()?;
+        let number = self.runs().len();
+        let dir = self.resolutions().join(format!("{number:06}"));
+        private::dir(&dir)?;
+        let written = serde_json::to_vec(&resolved);
+        let written = written.map_err(|source| Error::Record { path: dir.clone(), source })?;
+        private::replace(&dir.join("resolution.json"), &written)?;
+        let verdict = self.carry(parent, versions, dir)?;
+        self.show_open(versions)?;
+        match verdict {
+            Some(Verdict::Taken | Verdict::Same) | None => Ok(resolved),
+            Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::Special) => {
+                Err(Error::ChangedMeanwhile { path: resolved.path })
+            }
+        }
+    }
+
+    /// Carries a recorded resolution out, or goes on with it.
+    fn carry(&self, parent: &Path, versions: &Versions, dir: PathBuf) -> Result<Option<Verdict>, Error> {
+        let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
+        let run = Run {
+            dir: dir.clone(),
+            parent: &beneath,
+            versions,
+            keeps_dir: &|_| false,
+            childs_mode: &|_| None,
+        };
+        if run.recorded() == Recorded::Clean || !dir.join("resolution.json").exists() {
+            return Ok(None);
+        }
+        let (_, ended) = run.finish(|| {
+            let resolved = read(&dir)?;
+            let verdict = if resolved.before == resolved.after { Verdict::Same } else { Verdict::Taken };
+            let Resolved { path, before, after, .. } = resolved;
+            let planned = Planned { path, base: before.clone(), parent: before, child: after, verdict };
+            Ok(Plan { paths: vec![planned], left_out: Vec::new() })
+        })?;
+        Ok(ended.verdicts.first().copied())
+    }
+
+    /// The directories of the resolutions, in order.
+    fn runs(&self) -> Vec<PathBuf> {
+        let list = fs::read_dir(self.resolutions());
+        let mut all: Vec<PathBuf> = list.into_iter().flatten().flatten().map(|item| item.path()).collect();
+        all.sort();
+        all
+    }
+
+    fn show_open(&self, versions: &Versions) -> Result<(), Error> {
+        let Some(mut record) = self.read_record()? else { return Ok(()) };
+        let open = self.open_conflicts(&record)?;
+        record.paths.retain(|planned| open.contains(&planned.path));
+        self.show_conflicts(&record, versions)
+    }
+}
+
+fn read(dir: &Path) -> Result<Resolved, Error> {
+    let path = dir.join("resolution.json");
+    serde_json::from_slice(&private::read(&path)?).map_err(|source| Error::Record { path, source })
+}

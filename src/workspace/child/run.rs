@@ -1,0 +1,167 @@
+//! A plan carried out on the parent's directory, so that it can be cut anywhere and run again.
+//!
+//! The records of a run are in a directory of its own: `plan.json` (with the id that is in the names of prepared
+//! files), `prepared.json` (where each of them is), `end.json`, `clean`. Each is in place, synced, before what follows
+//! it begins; `law::hand_back::carry` decides from them and from what is on the disk. Keeps `handback_crash_safe` and
+//! `handback_idempotent`.
+
+mod clean;
+mod prepare;
+mod steps;
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::beneath::Beneath;
+use super::error::Error;
+use super::versions::Versions;
+use crate::law::hand_back::carry::{Recorded, Stage, stage};
+use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::plan::{Plan, Way};
+use crate::law::hand_back::tree::{TreePath, Version};
+use crate::store::private;
+
+/// A run: its records, and what it works on.
+pub(super) struct Run<'a> {
+    /// Where its records are.
+    pub dir: PathBuf,
+    /// The parent's directory.
+    pub parent: &'a Beneath,
+    /// Kept bytes: those of every child's version of the plan are there.
+    pub versions: &'a Versions,
+    /// Whether the child has a directory at a path: such a one is not removed when it is empty.
+    pub keeps_dir: &'a dyn Fn(&TreePath) -> bool,
+    /// The permissions of the child's file at a path, where it has one.
+    pub childs_mode: &'a dyn Fn(&TreePath) -> Option<u32>,
+}
+
+/// What is recorded first.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Planned {
+    /// In the names of all prepared files.
+    pub id: String,
+    /// What is done.
+    pub plan: Plan,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ended {
+    /// What became of each path of the plan, in its order.
+    pub verdicts: Vec<Verdict>,
+    /// What somebody saved and what is kept of it, by the place of its path in the plan.
+    pub displaced: Vec<(usize, Version)>,
+}
+
+/// Where what is prepared for a path is: a directory beneath the parent's, none for the top.
+type Beside = Option<TreePath>;
+
+/// A step of a run that is under way.
+struct Step<'a> {
+    at: usize,
+    way: Way,
+    path: &'a TreePath,
+    parent: &'a Version,
+    child: &'a Version,
+    beside: Beside,
+    name: String,
+}
+
+impl Run<'_> {
+    /// Runs to the end of the clean-up. `plan` is asked only when nothing is recorded yet.
+    pub fn finish(&self, plan: impl FnOnce() -> Result<Plan, Error>) -> Result<(Plan, Ended), Error> {
+        private::dir(&self.dir)?;
+        private::sweep(&self.dir);
+        let mut plan = Some(plan);
+        loop {
+            match stage(self.recorded()) {
+                Stage::Plan => {
+                    let Some(plan) = plan.take() else { continue };
+                    let planned = Planned { id: Uuid::now_v7().simple().to_string(), plan: plan()? };
+                    self.versions.sync()?;
+                    self.write("plan.json", &planned)?;
+                }
+                Stage::Prepare => self.write("prepared.json", &self.prepare(&self.read("plan.json")?)?)?,
+                Stage::CarryOut => {
+                    let (planned, besides) = (self.read("plan.json")?, self.read("prepared.json")?);
+                    self.write("end.json", &self.carry_out(&planned, besides)?)?;
+                }
+                Stage::CleanUp => {
+                    let (planned, besides) = (self.read("plan.json")?, self.read("prepared.json")?);
+                    self.clean_up(&planned, besides, self.read("end.json")?)?;
+                    self.write("clean", &())?;
+                }
+                Stage::Rest => {
+                    let planned: Planned = self.read("plan.json")?;
+                    return Ok((planned.plan, self.read("end.json")?));
+                }
+            }
+        }
+    }
+
+    /// What was recorded.
+    pub fn recorded(&self) -> Recorded {
+        let has = |name: &str| self.dir.join(name).exists();
+        if has("clean") {
+            Recorded::Clean
+        } else if has("end.json") {
+            Recorded::End
+        } else if has("prepared.json") {
+            Recorded::Prepared
+        } else if has("plan.json") {
+            Recorded::Plan
+        } else {
+            Recorded::Nothing
+        }
+    }
+
+    fn write(&self, name: &str, record: &impl Serialize) -> Result<(), Error> {
+        let path = self.dir.join(name);
+        let written =
+            serde_json::to_vec(record).map_err(|source| Error::Record { path: path.clone(), source })?;
+        Ok(private::replace(&path, &written)?)
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
+        let path = self.dir.join(name);
+        serde_json::from_slice(&private::read(&path)?).map_err(|source| Error::Record { path, source })
+    }
+
+    /// The steps of a plan, with where each has its prepared file.
+    fn steps<'a>(&self, planned: &'a Planned, besides: Vec<Beside>) -> Vec<Step<'a>> {
+        let steps = planned.plan.steps().into_iter().zip(besides);
+        let step = |((at, way), beside): ((usize, Way), Beside)| {
+            let path = &planned.plan.paths[at];
+            let name = name_beside(&planned.id, at);
+            Step {
+                at,
+                way,
+                path: &path.path,
+                parent: path.parent.tracked(),
+                child: path.child.tracked(),
+                beside,
+                name,
+            }
+        };
+        steps.map(step).collect()
+    }
+
+    fn beside(&self, step: &Step<'_>) -> Result<OwnedFd, Error> {
+        self.parent.dir(step.beside.as_ref()).map_err(Error::at("open the directory of", step.path))
+    }
+}
+
+/// The name of what is prepared for a path: no one else's, for the id is random and recorded first.
+fn name_beside(id: &str, at: usize) -> String {
+    format!(".windlass-{id}-{at}")
+}
+
+/// Reads how a run ended, if it did.
+pub(super) fn ended(dir: &Path) -> Option<Ended> {
+    serde_json::from_slice(&fs::read(dir.join("end.json")).ok()?).ok()
+}

@@ -1,0 +1,138 @@
+//! Preparing: every file and link that is to be put in place is made beside it, whole and synced.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::super::beneath::{name, sync};
+use super::super::error::Error;
+use super::{Beside, Planned, Run, Step, name_beside};
+use crate::law::hand_back::plan::Way;
+use crate::law::hand_back::tree::{TreePath, Version};
+
+impl Run<'_> {
+    /// Removes what an earlier run prepared, and prepares everything; where each is, in the order of the steps.
+    pub(super) fn prepare(&self, planned: &Planned) -> Result<Vec<Beside>, Error> {
+        self.wipe(planned)?;
+        let mut besides = Vec::new();
+        for (at, way) in planned.plan.steps() {
+            let path = &planned.plan.paths[at].path;
+            besides.push(self.nearest(path, way)?);
+        }
+        let steps = self.steps(planned, besides.clone());
+        let prepared: Vec<&Step<'_>> = steps.iter().filter(|step| step.way != Way::Remove).collect();
+        for step in &prepared {
+            self.prepare1(step)?;
+        }
+        for step in &prepared {
+            let dir = self.beside(step)?;
+            if let Version::File { .. } = step.child {
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let file = rustix::fs::openat(&dir, &*step.name, flags, Mode::empty());
+                file.and_then(rustix::fs::fdatasync)
+                    .map_err(Error::at("sync what is prepared for", step.path))?;
+            }
+        }
+        self.sync_dirs(steps.iter().map(|step| step.beside.clone()))?;
+        Ok(besides)
+    }
+
+    /// Removes what has a name of this run wherever an earlier one can have put it.
+    fn wipe(&self, planned: &Planned) -> Result<(), Error> {
+        for (at, _) in planned.plan.steps() {
+            let path = &planned.plan.paths[at].path;
+            for above in path.all_above().map(Some).chain([None]) {
+                let Ok(dir) = self.parent.dir(above.as_ref()) else { continue };
+                match rustix::fs::unlinkat(&dir, name_beside(&planned.id, at), AtFlags::empty()) {
+                    Ok(()) | Err(Errno::NOENT) => {}
+                    Err(error) => return Err(Error::at("remove what was prepared for", path)(error)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The nearest directory above a path that is there and stays: for a removal, one that the child has too.
+    fn nearest(&self, path: &TreePath, way: Way) -> Result<Beside, Error> {
+        let top = self.device(None).map_err(Error::at("look above", path))?;
+        for above in path.all_above() {
+            let stays = way != Way::Remove || (self.keeps_dir)(&above);
+            match self.device(Some(&above)) {
+                Ok(device) if stays || device != top => return Ok(Some(above)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn device(&self, dir: Option<&TreePath>) -> Result<u64, Errno> {
+        let stat = rustix::fs::fstat(self.parent.dir(dir)?)?;
+        #[allow(clippy::unnecessary_cast)] // the width differs between platforms
+        Ok(stat.st_dev as u64)
+    }
+
+    fn prepare1(&self, step: &Step<'_>) -> Result<(), Error> {
+        let dir = self.beside(step)?;
+        let failed = |error| Error::at("prepare", step.path)(error);
+        match step.child {
+            Version::File { hash, executable } => {
+                let flags =
+                    OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let mode = self.mode(step, *executable);
+                // closed to others until it is whole
+                let to = rustix::fs::openat(&dir, &*step.name, flags, Mode::from_raw_mode(0o600))
+                    .map_err(failed)?;
+                let mut to = File::from(to);
+                let mut from = self.versions.file(*hash)?;
+                let copied = io::copy(&mut from, &mut to);
+                copied.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+                rustix::fs::fchmod(&to, mode).map_err(failed)
+            }
+            Version::Link { target } => {
+                rustix::fs::symlinkat(OsStr::from_bytes(target), &dir, &*step.name).map_err(failed)
+            }
+            Version::Absent | Version::InTheWay(_) => Ok(()),
+        }
+    }
+
+    /// The permissions of a file that is put in place: those of the parent's file, with the child's executable bit;
+    /// for a new one those of the child's file, or what the person's umask leaves.
+    fn mode(&self, step: &Step<'_>, executable: bool) -> Mode {
+        let there = self
+            .parent
+            .dir_of(step.path)
+            .and_then(|dir| rustix::fs::statat(&dir, name(step.path), AtFlags::SYMLINK_NOFOLLOW));
+        let bits = match there {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+                stat.st_mode & 0o777
+            }
+            Ok(_) | Err(_) => (self.childs_mode)(step.path).map_or(0o666 & !umask(), |mode| mode & 0o777),
+        };
+        let readers = (bits & 0o444) >> 2;
+        Mode::from_raw_mode(if executable { bits | 0o100 | readers & !umask() } else { bits & !0o111 })
+    }
+
+    /// Makes the names in directories durable. One that is gone has none.
+    pub(super) fn sync_dirs(&self, dirs: impl Iterator<Item = Beside>) -> Result<(), Error> {
+        for dir in dirs.collect::<BTreeSet<Beside>>() {
+            let Ok(open): Result<OwnedFd, Errno> = self.parent.dir(dir.as_ref()) else { continue };
+            if let (Err(error), Some(dir)) = (sync(open), dir) {
+                return Err(Error::at("sync the directory", &dir)(error));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The umask, read without changing it.
+fn umask() -> u32 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o077)
+}

@@ -1,0 +1,77 @@
+//! Resolving by hand: written with a re-check, recorded, undone; nothing of the three versions is lost.
+
+use std::fs;
+
+use windlass::law::hand_back::merge1::Verdict;
+use windlass::law::hand_back::tree::{TreePath, Version};
+use windlass::workspace::child::error::Error;
+use windlass::workspace::child::resolve::Written;
+
+use super::trees::{Entry, Triple};
+use super::{begin, place};
+
+fn file(text: &str) -> Option<Entry> {
+    Some(Entry::File(text.as_bytes().to_vec(), false))
+}
+
+fn triple() -> Triple {
+    Triple {
+        base: vec![(b"d/f", file("base")), (b"g", file("base"))],
+        parent: vec![(b"d/f", file("parent")), (b"g", None)],
+        child: vec![(b"d/f", file("child")), (b"g", file("child"))],
+    }
+}
+
+#[test]
+fn resolution_loses_nothing() {
+    let tmp = place();
+    let (parent, room) = begin(tmp.path(), &triple());
+    let record = room.hand_back(&parent).unwrap();
+    let path = TreePath::new("d/f").unwrap();
+    let planned = record.path(&path).unwrap().clone();
+    assert!(matches!(planned.verdict, Verdict::Conflict(_)));
+    let all = |what: &str| {
+        for (version, text) in
+            [(&planned.base, "base"), (&planned.parent, "parent"), (&planned.child, "child")]
+        {
+            assert_eq!(room.bytes(version).unwrap().unwrap(), text.as_bytes(), "{what}");
+        }
+    };
+    all("after the hand-back");
+    assert_eq!(fs::read_to_string(room.conflicts().join("d/f")).unwrap(), "child");
+    let open = |room: &windlass::workspace::child::Room| room.open_conflicts(&record).unwrap().len();
+    assert_eq!(open(&room), 2);
+
+    let seen = room.parents(&parent, &path).unwrap();
+    let merged = Written::Bytes { bytes: b"merged".to_vec(), executable: false };
+    room.resolve(&parent, &path, &seen, merged.clone(), None).unwrap();
+    assert_eq!(fs::read_to_string(parent.join("d/f")).unwrap(), "merged");
+    assert!(!room.conflicts().join("d/f").exists());
+    assert_eq!(open(&room), 1);
+    all("after a resolution");
+
+    // somebody saved since it was looked at: nothing is written
+    let stale = room.resolve(&parent, &path, &seen, merged, None);
+    assert!(matches!(stale, Err(Error::ChangedMeanwhile { .. })), "{stale:?}");
+    assert_eq!(fs::read_to_string(parent.join("d/f")).unwrap(), "merged");
+
+    room.undo(&parent, &path).unwrap().unwrap();
+    assert_eq!(fs::read_to_string(parent.join("d/f")).unwrap(), "parent");
+    assert_eq!(open(&room), 2);
+    assert!(room.undo(&parent, &path).unwrap().is_none());
+    all("after an undo");
+
+    // a removal against a change: the child's version is put there, and taken away again
+    let gone = TreePath::new("g").unwrap();
+    let child = record.path(&gone).unwrap().child.clone();
+    room.resolve(&parent, &gone, &Version::Absent, Written::Version(child), None).unwrap();
+    assert_eq!(fs::read_to_string(parent.join("g")).unwrap(), "child");
+    room.undo(&parent, &gone).unwrap();
+    assert!(!parent.join("g").exists());
+
+    // after a restart the same is open
+    let again = windlass::workspace::child::Room::at(room.dir());
+    again.finish_resolutions(&parent).unwrap();
+    assert_eq!(again.open_conflicts(&again.read_record().unwrap().unwrap()).unwrap().len(), 2);
+    assert_eq!(fs::read_to_string(again.conflicts().join("g")).unwrap(), "child");
+}

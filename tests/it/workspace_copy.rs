@@ -1,0 +1,198 @@
+//! A child's copy: which files it has, as git sees them or as the ignore files say, and that they are the same files.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+
+use windlass::law::hand_back::merge1::Verdict;
+use windlass::law::hand_back::tree::TreePath;
+use windlass::workspace::child::error::Error;
+use windlass::workspace::child::listing::list;
+use windlass::workspace::child::{Progress, Room};
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn git(dir: &Path, arguments: &[&str]) {
+    let status = Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"])
+        .args(arguments)
+        .current_dir(dir)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "git {arguments:?}");
+}
+
+fn names(paths: impl IntoIterator<Item = TreePath>) -> Vec<String> {
+    paths.into_iter().map(|path| path.to_string()).collect()
+}
+
+fn listed(dir: &Path) -> Vec<String> {
+    names(list(dir, 1000).unwrap().paths)
+}
+
+#[test]
+fn with_git_the_files_are_those_that_git_lists() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (top, inner) = (tmp.path().join("top"), tmp.path().join("inner"));
+    for dir in [&top, &inner] {
+        fs::create_dir(dir).unwrap();
+        git(dir, &["init", "-q"]);
+    }
+    write(&inner.join("lib.c"), "x");
+    git(&inner, &["add", "."]);
+    git(&inner, &["commit", "-qm", "x"]);
+    git(&top, &["submodule", "add", "-q", inner.to_str().unwrap(), "vendor/inner"]);
+    write(&top.join(".gitignore"), "target/\n*.log\n");
+    write(&top.join("target/kept.txt"), "tracked in an ignored directory");
+    write(&top.join("target/debug/big"), "ignored");
+    write(&top.join("src/a b\nc.rs"), "tracked");
+    write(&top.join("x.log"), "ignored");
+    write(&top.join("secret"), "only info/exclude ignores it");
+    write(&top.join("gone"), "tracked, and removed by hand");
+    git(&top, &["add", "-f", "src", "gone", "target/kept.txt"]);
+    fs::write(top.join(".git/info/exclude"), "secret\n").unwrap();
+    fs::remove_file(top.join("gone")).unwrap();
+    write(&top.join("new"), "untracked");
+    let there = list(&top, 1000).unwrap();
+    assert!(there.by_git);
+    assert_eq!(names(there.repositories), ["vendor/inner"]);
+    let files = [
+        ".gitignore",
+        ".gitmodules",
+        "gone",
+        "new",
+        r"src/a b\nc.rs",
+        "target/kept.txt",
+        "vendor/inner/lib.c",
+    ];
+    assert_eq!(listed(&top), files);
+    assert_eq!(listed(&top.join("src")), [r"a b\nc.rs"]);
+
+    // the copy is without repository and without what is gone; what only the exclude file ignores does not come back
+    let room = Room::at(tmp.path().join("room"));
+    let made = room.make(&top, &Progress::default()).unwrap();
+    assert_eq!(made.counts.made.len(), files.len() - 1);
+    assert!(!room.copy().join(".git").exists() && !room.copy().join("vendor/inner/.git").exists());
+    write(&room.copy().join("secret"), "child");
+    write(&room.copy().join("target/debug/out"), "child");
+    write(&room.copy().join("target/kept.txt"), "child");
+    write(&room.copy().join("made/.gitignore"), "/cache\n");
+    write(&room.copy().join("made/cache/x"), "child");
+    write(&room.copy().join("made/y"), "child");
+    let record = room.hand_back(&top).unwrap();
+    let left_out = names(record.left_out.clone());
+    assert_eq!(left_out, ["made/cache", "secret", "target/debug"]);
+    let taken = names(record.with(|verdict| verdict == Verdict::Taken).cloned());
+    assert_eq!(taken, ["made/.gitignore", "made/y", "target/kept.txt"]);
+    assert_eq!(fs::read_to_string(top.join("secret")).unwrap(), "only info/exclude ignores it");
+    assert_eq!(fs::read_to_string(top.join("target/kept.txt")).unwrap(), "child");
+    assert_eq!(
+        fs::read_to_string(room.copy().join("secret")).unwrap(),
+        "child",
+        "what is left out stays in the copy"
+    );
+    assert!(!room.copy().join("src").exists(), "what nobody changed is gone");
+}
+
+#[test]
+fn without_git_the_ignore_files_say_it() {
+    let tmp = tempfile::tempdir().unwrap();
+    write(&tmp.path().join(".gitignore"), "/out\n");
+    write(&tmp.path().join("out/x"), "");
+    write(&tmp.path().join("a/.gitignore"), "*.o\n!keep.o\n");
+    write(&tmp.path().join("a/x.o"), "");
+    write(&tmp.path().join("a/keep.o"), "");
+    write(&tmp.path().join(".hidden/x"), "");
+    write(&tmp.path().join("node/.git/HEAD"), "");
+    let there = list(tmp.path(), 1000).unwrap();
+    assert!(!there.by_git);
+    assert_eq!(names(there.paths), [".gitignore", ".hidden/x", "a/.gitignore", "a/keep.o"]);
+}
+
+#[test]
+fn too_many_files_are_refused_with_the_word_that_helps() {
+    let tmp = tempfile::tempdir().unwrap();
+    (0..4).for_each(|n| write(&tmp.path().join(n.to_string()), ""));
+    assert_eq!(list(tmp.path(), 4).unwrap().paths.len(), 4);
+    let error = list(tmp.path(), 3).unwrap_err();
+    assert!(
+        matches!(error, Error::TooMany { max: 3, .. }) && error.to_string().contains("`shared`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_copy_is_the_same_files_and_names_what_it_skipped() {
+    let tmp = tempfile::tempdir().unwrap();
+    let top = tmp.path().join("top");
+    write(&top.join("run.sh"), "#!/bin/sh\n");
+    fs::set_permissions(top.join("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+    symlink("/etc/passwd", top.join("link")).unwrap();
+    let odd = top.join(std::ffi::OsStr::from_bytes(b"\xff\n"));
+    write(&odd, "odd");
+    fs::File::open(top.join("run.sh")).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    let fifo = top.join("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &fifo,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    let room = Room::at(tmp.path().join("room"));
+    let progress = Progress::default();
+    let made = room.make(&top, &progress).unwrap();
+    assert_eq!(names(made.counts.skipped), ["pipe"]);
+    assert_eq!(
+        (made.counts.links, made.counts.made.len(), progress.files.load(Ordering::Relaxed)),
+        (1, 3, 6)
+    );
+    for dir in [room.base(), room.copy()] {
+        let meta = dir.join("run.sh").metadata().unwrap();
+        assert_eq!((meta.mode() & 0o777, meta.mtime()), (0o750, 0));
+        assert_eq!(fs::read_link(dir.join("link")).unwrap(), Path::new("/etc/passwd"));
+        assert_eq!(fs::read(dir.join(odd.file_name().unwrap())).unwrap(), b"odd");
+    }
+    let again = room.make(&top, &progress);
+    assert!(again.is_err() && room.copy().join("run.sh").exists(), "a copy that is there is left alone");
+}
+
+#[test]
+fn a_cancelled_copy_leaves_nothing_behind() {
+    let tmp = tempfile::tempdir().unwrap();
+    write(&tmp.path().join("top/a"), "");
+    let room = Room::at(tmp.path().join("room"));
+    let progress = Progress::default();
+    progress.cancel.store(true, Ordering::Relaxed);
+    assert!(matches!(room.make(&tmp.path().join("top"), &progress), Err(Error::Cancelled)));
+    assert!(!room.dir().exists());
+}
+
+#[test]
+fn a_hand_back_reads_only_what_does_not_look_as_it_was() {
+    let tmp = tempfile::tempdir().unwrap();
+    let top = tmp.path().join("top");
+    (0..50).for_each(|n| write(&top.join(n.to_string()), "same size"));
+    let room = Room::at(tmp.path().join("room"));
+    room.make(&top, &Progress::default()).unwrap();
+    // the same size, at once after the birth, with its old time put back
+    let file = room.copy().join("7");
+    let before = file.metadata().unwrap().modified().unwrap();
+    fs::write(&file, "SAME SIZE").unwrap();
+    fs::File::open(&file).unwrap().set_modified(before).unwrap();
+    // touched, and the same
+    fs::File::open(room.copy().join("8")).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
+    let changes = windlass::workspace::child::scan::scan(&room).unwrap();
+    assert_eq!(names(changes.child.iter().map(|(path, _)| path.clone())), ["7"]);
+    assert_eq!(changes.read, 4);
+}
