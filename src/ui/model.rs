@@ -264,9 +264,14 @@ impl Model {
         self.toast = Some(Toast { text, until: now.plus(Millis(ms)) });
     }
 
+    /// Whether what is typed goes to a job.
+    pub fn attached(&self) -> bool {
+        self.job_view.as_ref().is_some_and(job_view::State::attached)
+    }
+
     /// Whether what is typed must not be recorded.
     pub fn secrecy(&self) -> Secrecy {
-        if self.job_view.as_ref().is_some_and(job_view::State::attached) {
+        if self.attached() {
             Secrecy::Keys
         } else if matches!(self.overlays.last(), Some(Overlay::Line(line)) if line.secret()) {
             Secrecy::Text

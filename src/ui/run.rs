@@ -241,8 +241,8 @@ impl<'a> Screen<'a> {
             PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(self.wake.as_fd(), PollFlags::IN),
         ];
-        // while a frame is owed anyway, tokens wake nobody: it takes them all
-        let held = self.terminal.flushed() && self.pacer.owes_stream();
+        // while a frame is owed anyway, tokens wake nobody: it takes them all. What answers a key does.
+        let held = self.terminal.flushed() && self.pacer.owes_stream() && !self.model.attached();
         let polled = if held { &mut fds[..2] } else { &mut fds[..] };
         let _ = poll(polled, wait.as_ref());
         (fds[0].revents(), !fds[2].revents().is_empty(), !fds[1].revents().is_empty())

@@ -39,6 +39,15 @@ pub struct Clients {
     clients: Vec<Client>,
 }
 
+/// What came of showing a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// All who watch have it now.
+    pub all: bool,
+    /// Somebody was sent it.
+    pub sent: bool,
+}
+
 /// What came from them.
 #[derive(Debug, Default)]
 pub struct Said {
@@ -130,9 +139,9 @@ impl Clients {
         self.clients.iter().any(|client| client.shown.is_some() && client.socket.idle())
     }
 
-    /// Shows a picture to those who watch and have read what was told before; whether all have it now.
-    pub fn show(&mut self, picture: &Arc<Screen>) -> bool {
-        let mut all = true;
+    /// Shows a picture to those who watch and have read what was told before.
+    pub fn show(&mut self, picture: &Arc<Screen>) -> Shown {
+        let mut done = Shown { all: true, sent: false };
         for client in &mut self.clients {
             let Some(shown) = &mut client.shown else { continue };
             if Arc::ptr_eq(shown, picture) {
@@ -141,11 +150,12 @@ impl Clients {
             if client.socket.idle() {
                 client.socket.send(&FromKeeper::Screen(Box::new(Frame::between(shown, picture))));
                 *shown = Arc::clone(picture);
+                done.sent = true;
             } else {
-                all = false;
+                done.all = false;
             }
         }
-        all
+        done
     }
 
     /// Shows the last picture to all who watch, whether they have read what was told before or not.

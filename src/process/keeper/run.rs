@@ -258,8 +258,12 @@ impl Keeper {
         let Some(terminal) = self.intake.terminal() else { return };
         terminal.flush();
         if self.look.stale && clients.watched() && self.look.next <= now {
-            self.look.next = now.plus(PROGRESS_EVERY);
-            self.look.stale = !clients.show(&terminal.picture());
+            let shown = clients.show(&terminal.picture());
+            self.look.stale = !shown.all;
+            // what was typed has no answer yet: that is shown as soon as it comes
+            if shown.sent || !shown.all {
+                self.look.next = now.plus(PROGRESS_EVERY);
+            }
         }
         if self.look.sample <= now && self.job.end().is_none() {
             self.look.stale |= terminal.echo_changed();

@@ -34,7 +34,7 @@ pub fn attach(model: &mut Model, job: JobId, out: &mut Vec<Effect>) {
 
 /// What came from the terminal while a person is attached; whether it was taken.
 pub fn on_input(model: &mut Model, input: &Input, now: Millis, out: &mut Vec<Effect>) -> bool {
-    if !model.overlays.is_empty() || !model.job_view.as_ref().is_some_and(State::attached) {
+    if !model.overlays.is_empty() || !model.attached() {
         return false;
     }
     match input {
