@@ -92,7 +92,7 @@ fn row(entry: &Entry, open: bool, title: &dyn Fn(&CallStart) -> String) -> TreeE
             ("job", format!("{} {} · {}", end.job, end.outcome.end.words(), end.command))
         }
         EntryBody::Restore(restore) => {
-            let back = if restore.undoes.is_some() { "changed again" } else { "put back" };
+            let back = if restore.undoes.is_some() { "as before the rewind" } else { "put back" };
             ("files", format!("{} {back}", restore.touched.len()))
         }
         EntryBody::Unknown(unknown) => ("note", format!("a record of the kind {}", unknown.kind)),
@@ -128,4 +128,105 @@ fn line(text: &str) -> String {
         out.push('…');
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::entry::{Details, TurnEnd, UserMessage};
+    use crate::api::message::{Answer, Block, Body, Finish, Stop};
+    use crate::base::Millis;
+
+    fn entry(id: &str, parent: &str, body: EntryBody) -> Arc<Entry> {
+        let parent = (!parent.is_empty()).then(|| EntryId::new(parent));
+        Arc::new(Entry { id: EntryId::new(id), parent, at: Millis(0), body })
+    }
+
+    fn user(id: &str, parent: &str) -> Arc<Entry> {
+        entry(
+            id,
+            parent,
+            EntryBody::User(UserMessage { text: format!("\n {id} \nmore"), ..UserMessage::default() }),
+        )
+    }
+
+    fn answer(id: &str, parent: &str) -> Arc<Entry> {
+        let blocks = vec![Block::plain(Body::Text(id.to_owned()))];
+        let finish = Finish::Finished(Stop::End);
+        let (wire, model) = ("scripted".to_owned(), "m".to_owned());
+        entry(id, parent, EntryBody::Answer(Answer { wire, model, blocks, finish, usage: None }))
+    }
+
+    fn done(id: &str, parent: &str) -> Arc<Entry> {
+        entry(id, parent, EntryBody::TurnEnd(TurnEnd { status: TurnStatus::Done, why: None }))
+    }
+
+    fn start(id: &str, parent: &str, call: &str) -> Arc<Entry> {
+        let (call, wire_id) = (CallId::new(call), String::new());
+        let input = serde_json::Value::Null;
+        entry(
+            id,
+            parent,
+            EntryBody::CallStart(CallStart { call, wire_id, tool: "read".into(), input, spool: None }),
+        )
+    }
+
+    fn settle(id: &str, parent: &str, call: &str, status: CallStatus) -> Arc<Entry> {
+        let settle = CallSettle {
+            call: CallId::new(call),
+            status,
+            output: String::new(),
+            kept: 0,
+            dropped: 0,
+            artifact: None,
+            images: Vec::new(),
+            details: Details::None,
+            warnings: Vec::new(),
+            touched: Vec::new(),
+            usage: None,
+            duration: Millis(0),
+        };
+        entry(id, parent, EntryBody::CallSettle(settle))
+    }
+
+    fn told(entries: &[Arc<Entry>], head: &str) -> String {
+        let head = EntryId::new(head);
+        let rows = rows(entries, Some(&head), &|start| start.call.to_string());
+        let line = |row: &TreeEntry| {
+            let parent = row.parent.as_ref().map(ToString::to_string).unwrap_or_default();
+            let open = if row.open { "+" } else { "-" };
+            format!("{open} {} <{parent} {}: {}\n", row.id, row.who, row.text)
+        };
+        rows.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_call_and_its_result_are_one_row_whatever_runs_beside_it() {
+        let entries = [
+            user("u", ""),
+            answer("a", "u"),
+            start("s1", "a", "c1"),
+            start("s2", "s1", "c2"),
+            settle("r2", "s2", "c2", CallStatus::Ok),
+            settle("r1", "r2", "c1", CallStatus::Error),
+            answer("b", "r1"),
+            done("t", "b"),
+            user("v", "t"),
+            start("s3", "v", "c3"),
+        ];
+        let wanted = "+ u < you: u\n+ a <u model: a\n+ r1 <a call: read c1 · failed\n+ r2 <r1 call: read c2\n\
+                      + t <r2 model: b\n+ v <t you: v\n+ s3 <v call: read c3\n";
+        assert_eq!(told(&entries, "s3"), wanted);
+    }
+
+    #[test]
+    fn a_branch_that_was_left_is_told_and_an_end_that_others_follow_too_is_a_row() {
+        let entries =
+            [user("u", ""), answer("a", "u"), done("t", "a"), user("v", "t"), user("w", "a"), done("x", "w")];
+        let wanted = "+ u < you: u\n+ a <u model: a\n- t <a end: the turn ended: done\n- v <t you: v\n\
+                      + x <a you: w\n";
+        assert_eq!(told(&entries, "w"), wanted);
+        let message = rows(&entries, None, &|_| String::new()).pop().and_then(|row| row.message);
+        assert_eq!(message, Some((EntryId::new("w"), Some(EntryId::new("a")))));
+    }
 }

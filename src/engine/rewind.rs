@@ -351,7 +351,7 @@ impl Owner {
         self.record_restore(&note.why, done);
         let words = format!(
             "The program ended while files were put back; that is finished now: {}.",
-            counted(&restored, &conflicts)
+            counted(&restored, "put back", &conflicts)
         );
         self.say(Level::Warning, words);
     }
@@ -405,9 +405,9 @@ fn told(done: &Done) -> Files {
     (restored, done.stayed.iter().map(|stayed| (stayed.path.clone(), stayed.why.clone())).collect())
 }
 
-fn counted(restored: &[PathBuf], conflicts: &[(PathBuf, String)]) -> String {
+fn counted(restored: &[PathBuf], done: &str, conflicts: &[(PathBuf, String)]) -> String {
     let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
-    let mut words = format!("{} put back", files(restored.len()));
+    let mut words = format!("{} {done}", files(restored.len()));
     if let Some((path, why)) = conflicts.first() {
         words.push_str(&format!(", {} stayed ({} {why}", files(conflicts.len()), path.display()));
         words.push_str(if conflicts.len() > 1 { "; …)" } else { ")" });
@@ -418,12 +418,8 @@ fn counted(restored: &[PathBuf], conflicts: &[(PathBuf, String)]) -> String {
 /// What the taking back of a restoring did, in words.
 fn undone(restored: &[PathBuf], conflicts: &[(PathBuf, String)]) -> String {
     match restored {
-        [] if conflicts.is_empty() => {
-            "The files are as they were before they were put back already.".to_owned()
-        }
-        [] => format!("Nothing was changed: {}.", counted(restored, conflicts)),
-        _ => {
-            format!("As before the restoring: {}. Undo again takes this back.", counted(restored, conflicts))
-        }
+        [] if conflicts.is_empty() => "The files are so already: nothing was changed.".to_owned(),
+        [] => format!("Nothing was changed: {}.", counted(restored, "changed again", conflicts)),
+        _ => format!("Undone: {}. /undo takes this back.", counted(restored, "changed again", conflicts)),
     }
 }

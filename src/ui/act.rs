@@ -13,6 +13,7 @@ use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::{Overlay, approve, catalog, line, list};
 use crate::ui::pane::{PaneId, composer, conversation};
+use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
 
 /// How long the second `^C` quits.
@@ -30,6 +31,9 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
     if job_view::fits(action) {
         return job_view::act(model, action, now, out);
     }
+    if let Some(msg) = tree_update::msg_of(action) {
+        return to_tree(model, msg, now, out);
+    }
     match action {
         A::Interrupt => interrupt(model, now, out),
         A::Cancel => cancel(model, now, out),
@@ -41,7 +45,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
             }
         }
         A::Palette => model.overlays.push(Overlay::List(catalog::palette(&model.keymap))),
-        A::Help | A::KeysHere | A::JobKeys => {
+        A::Help | A::KeysHere | A::JobKeys | A::TreeKeys => {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, here(model, now))))
         }
         A::NextMode => out.push(Effect::Send(Command::SetMode(model.status.mode.next()))),
@@ -56,6 +60,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Context => out.push(model.ask(Asker::Context, Query::Context)),
         A::Live => model.live.hidden = !model.live.hidden,
         A::Jobs => jobs_update::enter(model),
+        A::Tree => tree_update::enter(model, out),
         A::Detach => jobs_update::detach(model, now, out),
         A::Conversation => model.focus = PaneId::Conversation,
         A::Leave => model.focus = PaneId::Composer,
@@ -144,6 +149,7 @@ fn here(model: &Model, now: Millis) -> Layer {
         _ if model.approval_takes_keys(now) => Layer::Approval,
         PaneId::Composer => Layer::Composer,
         PaneId::Jobs => Layer::Jobs,
+        PaneId::Tree => Layer::Tree,
         PaneId::Conversation | PaneId::Live => Layer::Conversation,
     }
 }
@@ -243,6 +249,14 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         ("compact", _) => out.push(send(Command::Compact)),
         ("context", _) => act(model, Action::Context, now, out),
         ("jobs", _) => act(model, Action::Jobs, now, out),
+        ("rewind", _) => act(model, Action::Tree, now, out),
+        ("fork", _) => match model.tree.newest() {
+            Some(newest) => {
+                out.push(send(Command::Fork { to: Some(newest.clone()), take_back: None }));
+            }
+            None => model.say("nothing was said yet that could be forked", now),
+        },
+        ("undo", _) => out.push(send(Command::UndoRestore)),
         ("sessions", _) => act(model, Action::Sessions, now, out),
         ("new" | "clear", _) => act(model, Action::NewSession, now, out),
         ("rename", "") => {

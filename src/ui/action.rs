@@ -17,6 +17,8 @@ pub enum Layer {
     JobView,
     /// While what is typed goes to a job.
     Attached,
+    /// In the tree.
+    Tree,
     /// In pickers.
     List,
     /// In an approval.
@@ -31,6 +33,7 @@ pub const LAYERS: &[(Layer, &str, &str)] = &[
     (Layer::Jobs, "jobs", "In the list of jobs"),
     (Layer::JobView, "job-view", "In the view of a job"),
     (Layer::Attached, "attached", "Attached to a job: all other keys are its own"),
+    (Layer::Tree, "tree", "In the tree"),
     (Layer::List, "list", "In lists"),
     (Layer::Approval, "approval", "In an approval"),
 ];
@@ -68,6 +71,8 @@ pub enum Action {
     Live,
     /// Turn to the list of jobs.
     Jobs,
+    /// Turn to the tree of branches.
+    Tree,
     /// Let a running call go on in the background; else: left.
     Detach,
     /// Turn to the conversation.
@@ -256,6 +261,34 @@ pub enum Action {
     ViewLeave,
     /// What is typed is the screen's again.
     LeaveTerminal,
+    /// The next line of the tree.
+    TreeNext,
+    /// The line before.
+    TreePrevious,
+    /// A page down.
+    TreePageDown,
+    /// A page up.
+    TreePageUp,
+    /// To the first line.
+    TreeFirst,
+    /// To the last line.
+    TreeLast,
+    /// Open or fold a run of calls, or a branch.
+    TreeToggle,
+    /// Open or fold all runs of calls.
+    TreeToggleAll,
+    /// Go back there.
+    TreeRewind,
+    /// Fork there.
+    TreeFork,
+    /// Copy the line.
+    TreeCopy,
+    /// Search the tree.
+    TreeFind,
+    /// Every key.
+    TreeKeys,
+    /// Back to the composer.
+    TreeLeave,
     /// The next row.
     ListNext,
     /// The row before.
@@ -313,6 +346,7 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Global, Action::Context, "context", "What fills the model's window"),
     (Layer::Global, Action::Live, "live", "Show or hide what runs now"),
     (Layer::Global, Action::Jobs, "jobs", "The jobs: what goes on in the background, and what ended"),
+    (Layer::Global, Action::Tree, "tree", "The tree of branches: go back to an entry, or fork"),
     (Layer::Global, Action::Detach, "detach", "Let a running call go on in the background; else: left"),
     (Layer::Global, Action::Conversation, "conversation", "Turn to the conversation"),
     (Layer::Global, Action::Retry, "retry", "Try a failed request again now"),
@@ -417,6 +451,25 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::JobView, Action::ViewBack, "view-back", "End the search; without one: back to the list"),
     (Layer::JobView, Action::ViewLeave, "view-leave", "Back to the list"),
     (Layer::Attached, Action::LeaveTerminal, "leave-terminal", "What you type is no longer the job's"),
+    (Layer::Tree, Action::TreeNext, "tree-next", "The next line"),
+    (Layer::Tree, Action::TreePrevious, "tree-previous", "The line before"),
+    (Layer::Tree, Action::TreePageDown, "tree-page-down", "A page down"),
+    (Layer::Tree, Action::TreePageUp, "tree-page-up", "A page up"),
+    (Layer::Tree, Action::TreeFirst, "tree-first", "To the first line"),
+    (Layer::Tree, Action::TreeLast, "tree-last", "To the last line"),
+    (
+        Layer::Tree,
+        Action::TreeRewind,
+        "tree-rewind",
+        "Go back there: before a message of yours, else after the line",
+    ),
+    (Layer::Tree, Action::TreeFork, "tree-fork", "Fork there: the branch becomes a session of its own"),
+    (Layer::Tree, Action::TreeToggle, "tree-toggle", "Open or fold the calls, or the branch"),
+    (Layer::Tree, Action::TreeToggleAll, "tree-toggle-all", "Open or fold all calls"),
+    (Layer::Tree, Action::TreeCopy, "tree-copy", "Copy the line"),
+    (Layer::Tree, Action::TreeFind, "tree-find", "Search"),
+    (Layer::Tree, Action::TreeKeys, "tree-keys", "Every key"),
+    (Layer::Tree, Action::TreeLeave, "tree-leave", "Back to the composer"),
     (Layer::List, Action::ListNext, "list-next", "The next row"),
     (Layer::List, Action::ListPrevious, "list-previous", "The row before"),
     (Layer::List, Action::ListPageDown, "list-page-down", "A page down"),

@@ -177,6 +177,15 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
         ]
     } else if model.focus == PaneId::Jobs {
         job_hints(model)
+    } else if model.focus == PaneId::Tree {
+        vec![
+            (Action::TreeRewind, "go back there"),
+            (Action::TreeFork, "fork"),
+            (Action::TreeToggle, "open"),
+            (Action::TreeFind, "search"),
+            (Action::TreeLeave, "back"),
+            (Action::TreeKeys, "keys"),
+        ]
     } else if model.status.phase.busy() {
         let last = if idle { (Action::Help, "keys") } else { (Action::Newline, "new line") };
         let mut out = vec![(Action::Send, "steer"), (Action::Queue, "queue"), last];
@@ -216,7 +225,7 @@ fn job_hints(model: &Model) -> Vec<(Action, &'static str)> {
 }
 
 /// What follows the first of two keys, in a word; those that matter most first in the keymap.
-const FOLLOWS: [(Action, &str); 12] = [
+const FOLLOWS: [(Action, &str); 13] = [
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
     (Action::Sessions, "sessions"),
@@ -225,6 +234,7 @@ const FOLLOWS: [(Action, &str); 12] = [
     (Action::Context, "context"),
     (Action::Live, "live"),
     (Action::Jobs, "jobs"),
+    (Action::Tree, "tree"),
     (Action::Conversation, "read"),
     (Action::Undo, "undo"),
     (Action::Redo, "redo"),
@@ -261,6 +271,7 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         let layer = match model.focus {
             PaneId::Composer => Layer::Composer,
             PaneId::Jobs => Layer::Jobs,
+            PaneId::Tree => Layer::Tree,
             PaneId::Conversation | PaneId::Live => Layer::Conversation,
         };
         let follows = model.keymap.after(&[layer, Layer::Global], first);
@@ -298,7 +309,7 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         if asking { ("?", theme.warning) } else { (spinner(now, model.reduced_motion), theme.accent) };
     // an overlay has keys of its own
     let mut keys = vec![(Action::Interrupt, "interrupt")];
-    keys.retain(|_| model.overlays.is_empty() && model.focus != PaneId::Jobs);
+    keys.retain(|_| model.overlays.is_empty() && !matches!(model.focus, PaneId::Jobs | PaneId::Tree));
     if !keys.is_empty() && matches!(model.status.phase, Phase::Retrying { .. }) {
         keys.push((Action::Retry, "try now"));
     }

@@ -54,6 +54,8 @@ mod signals;
 mod terminal;
 /// Styles by what they are for.
 pub mod theme;
+/// What the tree wants, done.
+mod tree_update;
 /// The only place that changes the model.
 pub mod update;
 /// The only place that draws.

@@ -17,7 +17,7 @@ use crate::ui::keymap::Keymap;
 use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, approve};
 use crate::ui::pace::Motion;
-use crate::ui::pane::{PaneId, composer, conversation, jobs, live};
+use crate::ui::pane::{PaneId, composer, conversation, jobs, live, tree};
 use crate::ui::ring::{Ring, Secrecy};
 use crate::ui::theme::{self, Theme};
 
@@ -74,6 +74,10 @@ pub enum Asker {
     Renamed,
     /// A key was stored: models are offered next.
     Key,
+    /// The tree.
+    Tree,
+    /// A rewind that is asked about.
+    Rewind,
     /// The view of a job, for a piece of its output.
     JobLog(JobId),
     /// The view of a job, for a search with its token.
@@ -107,6 +111,10 @@ pub struct Model {
     pub jobs: jobs::State,
     /// One of them, over the whole screen.
     pub job_view: Option<job_view::State>,
+    /// Every branch.
+    pub tree: tree::State,
+    /// The rewind that the session is asked about.
+    pub rewind: Option<tree::Target>,
     /// What ended while nobody looked.
     pub ends: Ends,
     /// What sits over the panes, the last on top.
@@ -137,6 +145,8 @@ pub struct Model {
     pub home: String,
     /// Where the conversation was drawn, for clicks.
     pub conversation_area: ratatui::layout::Rect,
+    /// Where the tree was drawn, for clicks.
+    pub tree_area: ratatui::layout::Rect,
     /// Where the jobs were drawn, for clicks.
     pub jobs_area: ratatui::layout::Rect,
     /// The last messages.
@@ -179,6 +189,8 @@ impl Model {
             live: live::State::default(),
             jobs: jobs::State::default(),
             job_view: None,
+            tree: tree::State::default(),
+            rewind: None,
             ends: Ends::default(),
             overlays: Vec::new(),
             status: record.status.clone(),
@@ -194,6 +206,7 @@ impl Model {
             reduced_motion: options.reduced_motion,
             home: options.environment.get("HOME").cloned().unwrap_or_default(),
             conversation_area: ratatui::layout::Rect::default(),
+            tree_area: ratatui::layout::Rect::default(),
             jobs_area: ratatui::layout::Rect::default(),
             ring: Ring::default(),
             asked: BTreeMap::new(),
@@ -218,6 +231,7 @@ impl Model {
         // taken off the list: there is nothing to show any more, but what is typed on must not do something else
         let stays = |view: &job_view::State| view.attached() || self.jobs.get(view.job).is_some();
         self.job_view = self.job_view.take().filter(stays);
+        self.tree.sync(record);
         self.ends.sync(record);
         self.status = record.status.clone();
         self.conversation.waits = self.status.phase == Phase::Opening;

@@ -13,7 +13,8 @@ use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::list::{Kind, Pick};
 use crate::ui::overlay::{Overlay, line};
-use crate::ui::pane::{composer, conversation, jobs};
+use crate::ui::pane::{composer, conversation, jobs, tree};
+use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
 
 /// A key for the overlay on top.
@@ -54,7 +55,7 @@ fn on_page(model: &mut Model, key: Key) {
 fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     let meaning = model.keymap.meaning(&[Layer::List], None, key);
     let Some(Overlay::List(list)) = model.overlays.last_mut() else { return };
-    let asks = matches!(list.kind, Kind::Trust | Kind::Quit | Kind::Welcome);
+    let asks = matches!(list.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind);
     match meaning {
         Meaning::Do(Action::ListNext) => list.step(1),
         Meaning::Do(Action::ListPrevious) => list.step(-1),
@@ -135,6 +136,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Signal(job, number) => {
             out.push(Effect::Send(Command::Job { job, ask: JobAsk::Signal(number) }));
         }
+        Pick::Rewind(target, restore) => tree_update::rewind(model, target, restore, out),
         Pick::Close => {}
     }
 }
@@ -167,6 +169,7 @@ pub fn searched(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
             line::Kind::FindJob => to_jobs(model, jobs::Msg::Search(text), now, out),
             // a gigabyte is not searched anew for each letter
             line::Kind::FindLog(_) => {}
+            line::Kind::FindTree => to_tree(model, tree::Msg::Search(text), now, out),
             line::Kind::Rename(_) | line::Kind::Reason(_) | line::Kind::Key(_) => {}
         }
     }
@@ -187,7 +190,7 @@ fn line_done(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     let Some(Overlay::Line(line)) = model.overlays.pop() else { return };
     let text = line.text.trim().to_owned();
     match line.kind {
-        line::Kind::Find | line::Kind::FindJob => {}
+        line::Kind::Find | line::Kind::FindJob | line::Kind::FindTree => {}
         // as it was typed: a blank may be looked for
         line::Kind::FindLog(job) => job_view::search(model, job, line.text, now, out),
         line::Kind::Rename(_) if text.is_empty() => {}

@@ -13,7 +13,8 @@ use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Msg};
 use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::overlay_update;
-use crate::ui::pane::{PaneId, composer, conversation, jobs};
+use crate::ui::pane::{PaneId, composer, conversation, jobs, tree};
+use crate::ui::tree_update::{self, to_tree};
 
 /// Changes the model by a message.
 pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
@@ -37,6 +38,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         Msg::Composer(msg) => to_composer(model, msg, now, &mut out),
         Msg::Conversation(msg) => to_conversation(model, msg, now, &mut out),
         Msg::Jobs(msg) => to_jobs(model, msg, now, &mut out),
+        Msg::Tree(msg) => to_tree(model, msg, now, &mut out),
         Msg::NotSent(command) => not_sent(model, *command, now),
         Msg::Say(text) => model.say(text, now),
         Msg::AskTrust => act::slash(model, "trust", "", now, &mut out),
@@ -45,6 +47,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
             out.push(model.ask(Asker::Servers, Query::Servers));
         }
     }
+    tree_update::refresh(model, &mut out);
     out
 }
 
@@ -94,6 +97,9 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
                 let row = mouse.row - model.jobs_area.y;
                 return to_jobs(model, jobs::Msg::Click(row), now, out);
             }
+            if over_tree(model, mouse) {
+                return to_tree(model, tree::Msg::Click(mouse.row - model.tree_area.y), now, out);
+            }
             let area = model.conversation_area;
             // a click chooses in the conversation only; it never answers anything
             if !model.covered()
@@ -110,6 +116,9 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     if over_jobs(model, mouse) {
         return to_jobs(model, jobs::Msg::Scroll(by), now, out);
     }
+    if over_tree(model, mouse) {
+        return to_tree(model, tree::Msg::Scroll(by), now, out);
+    }
     match model.overlays.last_mut() {
         Some(Overlay::List(list)) => list.step(by.signum()),
         Some(Overlay::Page(page)) => page.scroll(by),
@@ -120,9 +129,16 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
 
 /// Whether the mouse is over the jobs, and they are not covered.
 fn over_jobs(model: &Model, mouse: Mouse) -> bool {
-    !model.covered()
-        && model.approvals.is_empty()
-        && model.jobs_area.contains((mouse.column, mouse.row).into())
+    over(model, model.jobs_area, mouse)
+}
+
+/// Whether the mouse is over the tree, and it is not covered.
+fn over_tree(model: &Model, mouse: Mouse) -> bool {
+    over(model, model.tree_area, mouse)
+}
+
+fn over(model: &Model, area: ratatui::layout::Rect, mouse: Mouse) -> bool {
+    !model.covered() && model.approvals.is_empty() && area.contains((mouse.column, mouse.row).into())
 }
 
 fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
@@ -138,6 +154,7 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         (true, _) => &[Layer::Approval, Layer::Global],
         (false, PaneId::Conversation | PaneId::Live) => &[Layer::Conversation, Layer::Global],
         (false, PaneId::Jobs) => &[Layer::Jobs, Layer::Global],
+        (false, PaneId::Tree) => &[Layer::Tree, Layer::Global],
         (false, PaneId::Composer) => &[Layer::Composer, Layer::Global],
     };
     match model.keymap.meaning(layers, model.chord.take(), key) {
@@ -148,6 +165,9 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             if !answering && model.focus == PaneId::Jobs {
                 // what is typed on there must not end what it does not mean
                 return model.say(jobs_update::not_a_key(model, c), now);
+            }
+            if !answering && model.focus == PaneId::Tree {
+                return model.say(tree_update::not_a_key(model, c), now);
             }
             if answering || model.focus != PaneId::Composer {
                 // keys that mean nothing there are the beginning of a draft
@@ -216,6 +236,9 @@ fn not_sent(model: &mut Model, command: Command, now: Millis) {
         Command::Ask { number, .. } => {
             if let Some(asker) = model.answered(number) {
                 job_view::pieces(model, asker, Reply::Done(String::new()), now, &mut Vec::new());
+                if asker == Asker::Tree {
+                    model.tree.unanswered();
+                }
             }
         }
         _ => {}
@@ -237,30 +260,10 @@ fn on_event(model: &mut Model, event: Event, now: Millis, out: &mut Vec<Effect>)
                 on_reply(model, asker, reply, now, out);
             }
         }
-        Event::Rewound(done) => model.say(rewound(&done), now),
+        Event::Rewound(done) => tree_update::rewound(model, &done, now),
         Event::Forked(session) => jobs_update::leave(model, crate::ui::msg::Exit::Switch(session), out),
         Event::Closed => out.push(Effect::Leave(crate::ui::msg::Exit::Quit)),
     }
-}
-
-/// What a rewind did, in a line.
-fn rewound(done: &crate::api::event::Rewound) -> String {
-    let names =
-        |jobs: &[crate::base::JobId]| jobs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let mut words = vec!["rewound".to_owned()];
-    if !done.stopped.is_empty() {
-        words.push(format!("stopped {}", names(&done.stopped)));
-    }
-    if !done.stopping.is_empty() {
-        words.push(format!("stopping {}", names(&done.stopping)));
-    }
-    if !done.restored.is_empty() {
-        words.push(format!("{} files put back", done.restored.len()));
-    }
-    if !done.conflicts.is_empty() {
-        words.push(format!("{} files stay: somebody changed them since", done.conflicts.len()));
-    }
-    words.join(" · ")
 }
 
 fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mut Vec<Effect>) {
@@ -312,6 +315,8 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             model.say(said, now);
             act::look_again(model, out);
         }
+        (_, Reply::Tree(entries)) => tree_update::told(model, entries),
+        (_, Reply::RewindPlan(plan)) => tree_update::planned(model, &plan),
         (_, Reply::Done(said)) => model.say(said, now),
         (_, Reply::Failed(why)) => {
             if let Some(Overlay::List(shown)) = model.overlays.last_mut() {
@@ -319,14 +324,7 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             }
             model.say(why, now);
         }
-        (
-            _,
-            Reply::Artifact { .. }
-            | Reply::JobLog { .. }
-            | Reply::JobFound(_)
-            | Reply::Tree(_)
-            | Reply::RewindPlan(_),
-        ) => {}
+        (_, Reply::Artifact { .. } | Reply::JobLog { .. } | Reply::JobFound(_)) => {}
     }
 }
 

@@ -12,7 +12,7 @@ use crate::ui::job_view;
 use crate::ui::layout::{Layout, layout};
 use crate::ui::model::Model;
 use crate::ui::overlay::{Overlay, approve, line, list, page};
-use crate::ui::pane::{PaneId, composer, conversation, jobs, live};
+use crate::ui::pane::{PaneId, composer, conversation, jobs, live, tree};
 use crate::ui::theme::Theme;
 
 /// Draws everything into `buf`; where the cursor is (none: hidden).
@@ -43,7 +43,13 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     frames(model, &places, buf, &theme, answering);
     model.conversation_area = beside_approval(model, &places, area, &theme);
     draw_jobs(model, &places, buf, &theme, now);
-    if places.jobs != Some(places.conversation) {
+    model.tree_area = Rect::default();
+    if model.focus == PaneId::Tree {
+        // over the conversation, as the jobs where they have no column
+        model.tree_area = std::mem::take(&mut model.conversation_area);
+        tree::view(&mut model.tree, model.tree_area, buf, &theme, now);
+    }
+    if places.jobs != Some(places.conversation) && model.focus != PaneId::Tree {
         conversation::view(&mut model.conversation, model.conversation_area, buf, &theme, now);
     }
     if let Some(rect) = places.live {
@@ -80,6 +86,10 @@ fn draw_overlay(model: &mut Model, buf: &mut Buffer, theme: &Theme) -> Option<(u
                 (line::Kind::Find, Some((all, at))) => format!("{at} of {all} · Enter, then n and N"),
                 (line::Kind::FindJob, _) if !state.text.is_empty() => {
                     format!("{} of {}", model.jobs.listed().len(), model.jobs.iter().count())
+                }
+                (line::Kind::FindTree, _) if !state.text.is_empty() => {
+                    let (hits, all) = model.tree.hits();
+                    format!("{hits} of {all}")
                 }
                 (line::Kind::FindLog(_), _) if !state.text.is_empty() => "Enter, then n and N".to_owned(),
                 _ => String::new(),
@@ -126,10 +136,16 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
         }
     };
     let over = places.jobs == Some(places.conversation);
-    let (writes, reads) = (has(PaneId::Composer), has(PaneId::Conversation) || over && has(PaneId::Jobs));
+    let (writes, reads) =
+        (has(PaneId::Composer), has(PaneId::Conversation) || over && has(PaneId::Jobs) || has(PaneId::Tree));
     let jobs = jobs_title(model);
+    let tree = tree::title(&model.tree);
     let above = |buf: &mut Buffer| {
-        let title = if over { &jobs } else { " Conversation " };
+        let title = match (over, model.focus) {
+            (true, _) => &jobs,
+            (false, PaneId::Tree) => &tree,
+            (false, _) => " Conversation ",
+        };
         boxed(places.conversation_frame, title, style(reads), buf);
     };
     if !reads {

@@ -106,3 +106,19 @@ fn what_runs_stays_with_the_old_session_and_names_are_not_used_again() {
     drop(session);
     assert!(carrying(&call).is_empty() && carrying(&job).is_empty());
 }
+
+#[test]
+fn a_session_that_another_program_has_open_can_be_forked() {
+    let place = Place::new();
+    place.write("f", "one");
+    let mut session = place.open(&script(&[calls(&[write("f", "two")])]), Mode::Auto, Which::New);
+    let end = turn(&mut session, "make it two");
+    let mut view = place.open(&script(&[]), Mode::Auto, Which::Id(session.id()));
+    assert!(view.until("the view", |record| record.status.read_only.clone()).contains("pid"));
+    let id = fork(&mut view, Some(&end), None);
+    drop(view);
+    let mut fork = place.open(&script(&[]), Mode::Auto, Which::Id(id));
+    assert_eq!(transcript(&fork.path()), transcript(&session.path()));
+    assert_eq!(rewind(&mut fork, None, true).restored.len(), 1);
+    assert_eq!(place.read("f"), "one");
+}

@@ -169,7 +169,7 @@ fn what_the_tools_did_is_put_back_and_what_others_did_stays() {
         transcript(&session.path())
     );
     // and all of it back again, as often as one likes
-    assert!(undo(&mut session).starts_with("As before the restoring: 5 files put back"));
+    assert!(undo(&mut session).starts_with("Undone: 5 files changed again"));
     let after = [
         "edited",
         "kept",

@@ -1,19 +1,22 @@
 //! What the lists and pages hold, made from plain data.
 
+use std::path::{Path, PathBuf};
+
 use super::list::{Kind, Pick, Row, State};
 use super::page::{self, Line};
 use crate::api::access::Mode;
-use crate::api::event::{ContextPart, ModelInfo, ServerInfo, SessionInfo};
+use crate::api::event::{ContextPart, ModelInfo, RewindPlan, ServerInfo, SessionInfo};
 use crate::api::message::Thinking;
 use crate::base::{JobId, Millis};
 use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
 use crate::ui::keymap::Keymap;
 use crate::ui::msg::Exit;
 use crate::ui::pane::composer::slash;
+use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
 
 /// Actions that a `/` command does too, with its name.
-const ALSO: [(Action, &str); 9] = [
+const ALSO: [(Action, &str); 10] = [
     (Action::Help, "help"),
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
@@ -23,6 +26,7 @@ const ALSO: [(Action, &str); 9] = [
     (Action::Themes, "theme"),
     (Action::Retry, "retry"),
     (Action::Jobs, "jobs"),
+    (Action::Tree, "rewind"),
 ];
 
 /// Every command by name: what does something, then the modes, then what only moves.
@@ -265,6 +269,49 @@ pub fn leave_jobs(exit: Exit, jobs: &[RunningJob], works: bool) -> State {
         state.intro.push("The model works: its turn is ended in any case.".to_owned());
     }
     state.hint = "↑ ↓ choose · Enter takes it".to_owned();
+    state
+}
+
+/// Whether a rewind is meant: what ends, what is put back, what stays. `stops`: the jobs that end, in words; `cwd`:
+/// files are named from there; `works`: a turn runs.
+pub fn rewind(target: &Target, plan: &RewindPlan, stops: &[String], cwd: &Path, works: bool) -> State {
+    let shown = |path: &Path| path.strip_prefix(cwd).unwrap_or(path).display().to_string();
+    let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+    let more = |n: usize| n.checked_sub(NAMED_MAX).filter(|more| *more > 0);
+    let mut intro = vec![format!("Back {}", target.words)];
+    if works {
+        intro.push("What runs is ended first.".to_owned());
+    }
+    intro.extend(stops.iter().take(NAMED_MAX).map(|job| format!("Ends {job}")));
+    intro.extend(more(stops.len()).map(|more| format!("and {more} more jobs")));
+    if !plan.restores.is_empty() {
+        let names: Vec<String> = plan.restores.iter().take(NAMED_MAX).map(|path| shown(path)).collect();
+        let rest = more(plan.restores.len()).map(|more| format!(" and {more} more")).unwrap_or_default();
+        intro.push(format!("Can put back {}: {}{rest}", files(plan.restores.len()), names.join(", ")));
+    }
+    let stays = |(path, why): &(PathBuf, String)| format!("Stays as it is: {} {why}", shown(path));
+    intro.extend(plan.conflicts.iter().take(NAMED_MAX).map(stays));
+    intro.extend(more(plan.conflicts.len()).map(|more| format!("and {more} more files stay")));
+    if plan.commands > 0 {
+        let ran = if plan.commands == 1 { "A command" } else { "Commands" };
+        intro.push(
+            format!("{ran} ran since: what it changed is not known, and stays.")
+                .replace("Commands ran since: what it", "Commands ran since: what they"),
+        );
+    }
+    let pick = |restore| Pick::Rewind(target.clone(), restore);
+    let mut rows = Vec::new();
+    if plan.restores.is_empty() {
+        rows.push(Row::new("Rewind", "no file changes", pick(false)));
+    } else {
+        let back = format!("{}; /undo changes them again", files(plan.restores.len()));
+        rows.push(Row::new("Rewind and put the files back", back, pick(true)));
+        rows.push(Row::new("Rewind only", "the files stay as they are", pick(false)));
+    }
+    rows.push(Row::new("Stay", "", Pick::Close));
+    let mut state = State::new(Kind::Rewind, "Rewind?", rows);
+    state.intro = intro;
+    state.hint = "↑ ↓ choose · Enter takes it · Esc stays".to_owned();
     state
 }
 

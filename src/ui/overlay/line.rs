@@ -22,6 +22,8 @@ pub enum Kind {
     FindJob,
     /// A search of a job's output.
     FindLog(JobId),
+    /// A search of the tree.
+    FindTree,
     /// A key for a provider; shown as dots, recorded as a placeholder.
     Key(String),
 }
@@ -62,13 +64,14 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, extra: &
         return None;
     }
     let (title, words) = match &state.kind {
-        Kind::Find | Kind::FindJob | Kind::FindLog(_) => ("", ""),
+        Kind::Find | Kind::FindJob | Kind::FindLog(_) | Kind::FindTree => ("", ""),
         Kind::Rename(_) => ("Name of the session", "Enter keeps it · Esc leaves it"),
         Kind::Reason(_) => ("No, because", "goes to the model · Enter sends · Esc back"),
         Kind::Key(_) => ("Key", "stored in a file that only you can read · Enter stores · Esc back"),
     };
     let shown = if state.secret() { "•".repeat(state.text.chars().count()) } else { state.text.clone() };
-    let (rect, mark) = if matches!(state.kind, Kind::Find | Kind::FindJob | Kind::FindLog(_)) {
+    let (rect, mark) = if matches!(state.kind, Kind::Find | Kind::FindJob | Kind::FindLog(_) | Kind::FindTree)
+    {
         (Rect { y: area.bottom() - 1, height: 1, ..area }, "/")
     } else {
         let title = match &state.kind {

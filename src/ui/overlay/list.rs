@@ -9,6 +9,7 @@ use crate::api::message::Thinking;
 use crate::base::{JobId, SessionId};
 use crate::ui::action::Action;
 use crate::ui::msg::Exit;
+use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
 use crate::ui::widget::fuzzy;
 use crate::ui::widget::row;
@@ -44,6 +45,8 @@ pub enum Kind {
     Quit,
     /// Signals for a job.
     Signals,
+    /// Whether a rewind is meant.
+    Rewind,
 }
 
 /// What a row stands for.
@@ -81,6 +84,8 @@ pub enum Pick {
     KillAndLeave(Exit),
     /// Send a job this signal.
     Signal(JobId, i32),
+    /// Go back there; whether the files are put back.
+    Rewind(Target, bool),
     /// Only close the list.
     Close,
 }
@@ -246,7 +251,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
             y += 1;
         }
     }
-    if matches!(state.kind, Kind::Trust | Kind::Quit | Kind::Welcome) {
+    if matches!(state.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind) {
         y += u16::from(spare(y) > keep + 1 && !state.intro.is_empty());
     } else if spare(y) > 1 {
         let text = if state.typed.is_empty() {

@@ -4,6 +4,7 @@ pub mod composer;
 pub mod conversation;
 pub mod jobs;
 pub mod live;
+pub mod tree;
 
 /// The panes of the main screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,4 +17,6 @@ pub enum PaneId {
     Live,
     /// What outlives its call.
     Jobs,
+    /// Every branch, over the conversation.
+    Tree,
 }

@@ -11,6 +11,7 @@ mod pty;
 mod random;
 pub mod record;
 mod stream;
+mod tree;
 
 use std::sync::Arc;
 

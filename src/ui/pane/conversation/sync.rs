@@ -129,9 +129,12 @@ impl State {
         let count = restore.touched.len();
         if count > 0 {
             let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-            let back = if restore.undoes.is_some() { "as before the restoring again" } else { "put back" };
             let more = if count > names.len() { ", …" } else { "" };
-            let text = format!("{files} {back}: {}{more}", names.join(", "));
+            let names = names.join(", ");
+            let text = match restore.undoes {
+                Some(_) => format!("undone: {files} as before the rewind: {names}{more}"),
+                None => format!("{files} put back: {names}{more}"),
+            };
             let hint = Some(("/undo", "changes them again"));
             self.add(Body::Words { role: Role::Dim, text, hint });
         }

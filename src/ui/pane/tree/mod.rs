@@ -1,0 +1,170 @@
+//! The tree: every branch of the conversation, a row for each message, answer, job's end; calls in a row are one
+//! until they are opened. From here one goes back to a row, or forks.
+//!
+//! `rows` is the tree as lines, `update` what keys do, `view` draws. The session tells the tree when it is asked
+//! (`ui::tree_update`). Deliberately not here: what a rewind does, and asking whether it is meant.
+
+mod rows;
+mod update;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use crate::api::board::Record;
+use crate::api::event::TreeEntry;
+use crate::base::EntryId;
+use crate::ui::action::Action;
+
+pub use update::update;
+pub use view::{title, view};
+
+use rows::{Forest, Row};
+
+/// What the pane remembers.
+#[derive(Debug, Default)]
+pub struct State {
+    forest: Forest,
+    /// The lines, as they are listed.
+    rows: Vec<Row>,
+    /// Whether the session has told them.
+    told: bool,
+    /// Runs of calls that are opened, and branches that are closed, by their first entry.
+    turned: BTreeSet<EntryId>,
+    /// All runs of calls are opened.
+    all: bool,
+    /// The line that keys are for, by its first entry.
+    selected: Option<EntryId>,
+    search: String,
+    /// The first line that is drawn.
+    top: usize,
+    /// The selection is to be brought into sight.
+    show: bool,
+    /// Lines of the pane as last drawn.
+    height: usize,
+    /// The conversation as it is, and as it was when the tree was asked for.
+    now: (u64, usize),
+    asked: Option<(u64, usize)>,
+    newest: Option<EntryId>,
+}
+
+/// What can happen to the pane.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Msg {
+    /// The selection goes so many lines down.
+    Move(i32),
+    /// By so many pages.
+    Page(i32),
+    /// To the first.
+    First,
+    /// To the last.
+    Last,
+    /// The lines go so many down, the selection stays.
+    Scroll(i32),
+    /// A click on this line of the pane.
+    Click(u16),
+    /// Only lines with this text are listed.
+    Search(String),
+    /// A key that is bound.
+    Do(Action),
+}
+
+/// Where one goes back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The entry that becomes the newest; none: before the first.
+    pub to: Option<EntryId>,
+    /// The message that comes back into the composer.
+    pub take_back: Option<EntryId>,
+    /// In words: `before “…”`, `to after “…”`.
+    pub words: String,
+}
+
+/// What the pane wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Out {
+    /// Ask whether this rewind is meant.
+    Rewind(Target),
+    /// Fork there.
+    Fork(Target),
+    /// Type what is looked for.
+    Find,
+    /// Copy to the clipboard.
+    Copy(String),
+    /// Back to the composer.
+    Leave,
+    /// Tell the person.
+    Say(String),
+}
+
+impl State {
+    /// Looks at how far the conversation is.
+    pub fn sync(&mut self, record: &Record) {
+        self.now = (record.epoch, record.path.len());
+        self.newest = record.path.last().map(|entry| entry.id.clone());
+    }
+    /// The newest entry of the conversation.
+    pub fn newest(&self) -> Option<&EntryId> {
+        self.newest.as_ref()
+    }
+    /// Whether the tree must be asked for anew; it counts as asked for then.
+    pub fn asks(&mut self) -> bool {
+        let stale = self.asked != Some(self.now);
+        self.asked = Some(self.now);
+        stale
+    }
+    /// The answer did not come: the next look asks again.
+    pub fn unanswered(&mut self) {
+        self.asked = None;
+    }
+    /// The session told the tree. The selection stays on its line; at first, and when it stood there, it is on the
+    /// newest entry of the open branch.
+    pub fn set(&mut self, entries: Vec<TreeEntry>) {
+        let at_head = self.selected.is_none() || self.selected == self.forest.head();
+        self.forest = Forest::new(entries);
+        self.told = true;
+        self.list();
+        if at_head || self.place().is_none() {
+            self.select_head();
+        }
+    }
+    /// The pane gets the focus.
+    pub fn entered(&mut self) {
+        self.show = true;
+        if !self.search.is_empty() {
+            self.search.clear();
+            self.list();
+        }
+        self.select_head();
+    }
+    /// What is looked for.
+    pub fn search(&self) -> &str {
+        &self.search
+    }
+    /// How many lines match, of how many entries.
+    pub fn hits(&self) -> (usize, usize) {
+        (self.rows.len(), self.forest.len())
+    }
+    fn select_head(&mut self) {
+        let at = self.forest.head().and_then(|id| self.place_of(&id));
+        self.choose(at.unwrap_or(usize::MAX));
+    }
+    fn list(&mut self) {
+        self.rows = self.forest.rows(&self.turned, self.all, &self.search);
+        self.top = self.top.min(self.rows.len().saturating_sub(1));
+    }
+    /// The line that holds an entry: its own, or the run or branch that it is folded into.
+    fn place_of(&self, id: &EntryId) -> Option<usize> {
+        self.rows.iter().position(|row| self.forest.holds(row, id))
+    }
+    fn place(&self) -> Option<usize> {
+        self.selected.as_ref().and_then(|id| self.place_of(id))
+    }
+    fn choose(&mut self, at: usize) {
+        let at = at.min(self.rows.len().saturating_sub(1));
+        self.selected = self.rows.get(at).map(|row| self.forest.id(row).clone());
+        self.show = true;
+    }
+}
