@@ -80,7 +80,7 @@ fn the_rehearsal_runs_through_when_its_jobs_are_left_alone_and_leaves_nothing() 
 }
 
 #[test]
-fn in_the_rehearsal_a_runaway_is_killed_by_a_key() {
+fn in_the_rehearsal_a_runaway_is_killed_and_a_question_answered_by_the_keys_that_it_names() {
     let home = Home::new();
     let (mut program, _) = begin(&home);
     let mut killed = false;
@@ -95,6 +95,18 @@ fn in_the_rehearsal_a_runaway_is_killed_by_a_key() {
             program.wait_for("✗ stopped by you");
             program.send("\x1b");
             program.wait_gone(") /runaway");
+            program.send("/greet\r");
+            program.wait_for(") /greet");
+            program.send("a");
+            program.wait_for("^] leaves");
+            program.wait_for("Who are you?");
+            program.send("Ann\r");
+            program.wait_for("Hello, Ann!");
+            program.until("its end is seen", |p| !p.screen().contains("^] leaves"));
+            program.send("\x1dq");
+            program.wait_for(") /greet");
+            program.send("\x1b");
+            program.wait_gone(") /greet");
             killed = true;
         }
     });
