@@ -44,11 +44,11 @@ fn what_is_typed_reaches_the_job_and_the_key_leaves_it() {
     attached.send("printf '\\033[31mred\\033[m\\n'\r");
     attached.until("a red word", |p| {
         let screen = p.terminal.screen();
-        (0..20).any(|row| {
-            screen
-                .cell(row, 0)
-                .is_some_and(|cell| cell.contents() == "r" && cell.fgcolor() == vt100::Color::Idx(1))
-        })
+        let red = |row, col| {
+            screen.cell(row, col).is_some_and(|c| c.contents() == "r" && c.fgcolor() == vt100::Color::Idx(1))
+        };
+        // the prompt may stand before it
+        (0..20).any(|row| (0..10).any(|col| red(row, col)))
     });
     // stopped for a while: the terminal is the shell's, and afterwards the job's again
     attached.signal(Signal::SIGTSTP);

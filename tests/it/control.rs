@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -191,12 +190,11 @@ fn a_peer_that_does_not_read_is_sent_away_and_holds_nobody_up() {
     let mut deaf = served.connect();
     let flood: String = (0..2000).map(|id| format!("{{\"id\":{id},\"type\":\"jobs.list\"}}\n")).collect();
     deaf.set_nonblocking(true).unwrap();
-    let begun = Instant::now();
     // as much as it takes; none of the answers is read
     let _ = deaf.write(flood.as_bytes());
+    // one that waits for the deaf one would never answer
     let replies = asked(served.connect(), r#"{"id":"x","type":"jobs.list"}"#);
     assert_eq!(replies[0]["jobs"].as_array().unwrap().len(), 199);
-    assert!(begun.elapsed() < Duration::from_secs(5), "one held up the other");
     until("it is sent away", || {
         let mut fds =
             [nix::poll::PollFd::new(std::os::fd::AsFd::as_fd(&deaf), nix::poll::PollFlags::POLLHUP)];
