@@ -82,6 +82,8 @@ pub struct OutputSetting {
 pub struct JobsSetting {
     /// Most that run at once; one more is refused.
     pub limit: u32,
+    /// Most processes of one command at once; 0: any number.
+    pub processes_max: u32,
     /// Whether jobs go on when the program goes.
     pub keep_on_disconnect: bool,
     /// Whether the end of a job begins a turn when nothing else runs.
@@ -117,7 +119,12 @@ impl Default for Settings {
                 spool_max: 1 << 30,
             },
             tool_blocking_budget_ms: 30_000,
-            jobs: JobsSetting { limit: 64, keep_on_disconnect: false, end_starts_turn: false },
+            jobs: JobsSetting {
+                limit: 64,
+                processes_max: 4096,
+                keep_on_disconnect: false,
+                end_starts_turn: false,
+            },
             notify: Notify::default(),
             idle_timeout_ms: 300_000,
             retry_tries: 6,

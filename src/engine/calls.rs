@@ -246,6 +246,7 @@ impl Owner {
             report: reporter as Arc<dyn Report>,
             truncation: table::truncation_for(&run.start.tool, &self.options.limits.output),
             spool_max: self.options.limits.spool_max,
+            processes_max: self.options.limits.processes_max,
             environment: self.options.environment.clone(),
             sight,
             began,

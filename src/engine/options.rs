@@ -73,6 +73,8 @@ pub struct Limits {
     pub spool_max: u64,
     /// How long a call waits for its command.
     pub blocking_budget: Millis,
+    /// Most processes of one command at once; 0: any number.
+    pub processes_max: u32,
     /// Most jobs that run at once.
     pub jobs_max: u32,
     /// Whether jobs go on when the program goes.

@@ -151,12 +151,30 @@ pub struct JobLimits {
     pub last_wait: Millis,
     /// Time that the rest of the tree has to end by itself after the command's own process did.
     pub linger: Millis,
+    /// Most processes at once; none: any number.
+    #[serde(default)]
+    pub processes_max: Option<u32>,
 }
 
 impl JobLimits {
     /// The bounds of law J: a grace of 2 s, and all of it within 3 s.
     pub fn new(spool_max: u64, time_limit: Option<Millis>) -> Self {
-        Self { spool_max, time_limit, grace: Millis(2000), last_wait: Millis(500), linger: Millis(50) }
+        Self {
+            spool_max,
+            time_limit,
+            grace: Millis(2000),
+            last_wait: Millis(500),
+            linger: Millis(50),
+            processes_max: None,
+        }
+    }
+    /// When the wait after a SIGKILL at `now` is over, whoever still ends.
+    fn last_end(&self, now: Millis) -> Millis {
+        now.plus(Millis(self.last_wait.0.saturating_mul(LAST_WAITS)))
+    }
+    /// The same with a bound of the processes at once; 0: none.
+    pub fn with_processes_max(self, most: u32) -> Self {
+        Self { processes_max: (most > 0).then_some(most), ..self }
     }
 }
 
@@ -177,6 +195,8 @@ pub enum JobEvent {
     ProgramGone,
     /// The output cannot be spooled any more.
     SpoolFailed,
+    /// So many processes of the tree live at once.
+    Processes(u32),
     /// Time has passed.
     Tick,
 }
@@ -204,9 +224,14 @@ struct Ending {
     due: Millis,
     /// When SIGKILL goes out again.
     again: Millis,
+    /// The wait after SIGKILL goes on while processes end, but not past this.
+    last: Millis,
     destroyed: bool,
     given_up: bool,
 }
+
+/// The wait after SIGKILL goes on while processes end, for at most so many times its usual length.
+const LAST_WAITS: u64 = 20;
 
 /// SIGKILL is repeated this often while something is left: a fork can outrun a walk of the tree.
 const AGAIN: Millis = Millis(20);
@@ -286,7 +311,7 @@ impl Job {
         match event {
             JobEvent::Output(bytes) => self.output(bytes, now, &mut effects),
             JobEvent::MainEnded(exit) => self.main_ended(exit, now, &mut effects),
-            JobEvent::OtherEnded => self.other_ended(&mut effects),
+            JobEvent::OtherEnded => self.other_ended(now, &mut effects),
             JobEvent::TreeEmpty => self.tree_empty(&mut effects),
             JobEvent::Kill(by) => self.kill(by, now, &mut effects),
             JobEvent::ProgramGone => {
@@ -301,6 +326,7 @@ impl Job {
                     self.kill(By::OutputLimit, now, &mut effects);
                 }
             }
+            JobEvent::Processes(count) => self.counted(count, now, &mut effects),
             JobEvent::Tick => self.tick(now, &mut effects),
         }
         effects
@@ -322,14 +348,18 @@ impl Job {
         }
         self.main = Some(exit);
         match self.ending {
-            Some(_) => self.other_ended(effects),
+            Some(_) => self.other_ended(now, effects),
             None => self.linger_until = Some(now.plus(self.limits.linger)),
         }
     }
 
     /// While the command's own process lives, what it starts after SIGTERM is its clean-up. Once it has
     /// ended, whoever lost its parent and was not asked yet (a fork between the walk and the signal) is.
-    fn other_ended(&mut self, effects: &mut Vec<JobEffect>) {
+    fn other_ended(&mut self, now: Millis, effects: &mut Vec<JobEffect>) {
+        if let Some(ending) = self.ending.as_mut().filter(|ending| ending.destroyed) {
+            // thousands that were killed take their time to end: as long as they do, none of them survives
+            ending.due = ending.due.max(now.plus(self.limits.last_wait).min(ending.last));
+        }
         if self.main.is_some() && self.ending.is_some_and(|ending| !ending.destroyed) {
             effects.push(JobEffect::TerminateOrphans);
         }
@@ -350,9 +380,29 @@ impl Job {
         }
         if self.ending.is_none() {
             let due = now.plus(self.limits.grace);
-            self.ending = Some(Ending { by, due, again: due, destroyed: false, given_up: false });
+            self.ending = Some(Ending { by, due, again: due, last: due, destroyed: false, given_up: false });
             effects.push(JobEffect::Terminate);
         }
+    }
+
+    /// Too many are not asked: while they clean up they would go on to multiply.
+    fn counted(&mut self, count: u32, now: Millis, effects: &mut Vec<JobEffect>) {
+        if self.limits.processes_max.is_none_or(|most| count <= most) {
+            return;
+        }
+        if self.linger_until.is_some() {
+            self.settle(effects);
+        }
+        // the grace is theirs to die in: so many take a while
+        let (by, due) = match self.ending {
+            Some(ending) if ending.destroyed => return,
+            Some(ending) => (ending.by, ending.due),
+            None => (By::ProcessLimit, now.plus(self.limits.grace)),
+        };
+        let (due, again) = (due.plus(self.limits.last_wait), now.plus(AGAIN));
+        let last = self.limits.last_end(now);
+        self.ending = Some(Ending { by, due, again, last, destroyed: true, given_up: false });
+        effects.push(JobEffect::Destroy);
     }
 
     fn tick(&mut self, now: Millis, effects: &mut Vec<JobEffect>) {
@@ -371,6 +421,7 @@ impl Job {
                 if ending.due <= now {
                     ending.destroyed = true;
                     ending.due = now.plus(self.limits.last_wait);
+                    ending.last = self.limits.last_end(now);
                     ending.again = now.plus(AGAIN);
                     effects.push(JobEffect::Destroy);
                 }

@@ -7,6 +7,7 @@ pub mod access;
 pub mod batch;
 pub mod board;
 pub mod call;
+pub mod census;
 pub mod commit;
 pub mod cwd;
 pub mod frame;

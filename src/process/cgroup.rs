@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _, Seek as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -27,6 +27,9 @@ const END_MAX: Duration = Duration::from_secs(1);
 const END_PAUSE: Duration = Duration::from_millis(5);
 /// Looks until a group whose processes have ended can be removed.
 const REMOVE_TRIES: u32 = 10;
+
+/// Threads count for the system's own bound: so many for each process that is allowed.
+const THREADS: u32 = 4;
 
 /// Which kind of group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,6 +128,18 @@ impl Group {
     pub fn entrance(&self) -> io::Result<File> {
         File::options().write(true).open(self.path.join("cgroup.procs"))
     }
+    /// Lets it not grow past a bound (`pids.max`; threads count there, so it is wider), where its hierarchy can; the file
+    /// that tells when it was reached, to wait for.
+    pub fn fence(&self, most: u32) -> Option<Fence> {
+        fs::write(self.path.join("pids.max"), most.saturating_mul(THREADS).to_string()).ok()?;
+        let mut fence = Fence { file: File::open(self.path.join("pids.events")).ok()?, reached: false };
+        fence.reached();
+        Some(fence)
+    }
+    /// How many processes are in it, also in groups below it.
+    pub fn count(&self) -> usize {
+        count(&self.path)
+    }
     /// Who is in it, also in groups below it; those that have ended left out.
     pub fn members(&self) -> Vec<Seen> {
         members(&self.path)
@@ -163,6 +178,28 @@ impl Group {
     /// Removes it; one whose processes live on stays, for a later keeper to sweep.
     pub fn remove(&self) {
         remove(&self.path);
+    }
+}
+
+/// Tells when a group was kept from growing.
+#[derive(Debug)]
+pub struct Fence {
+    file: File,
+    reached: bool,
+}
+
+impl Fence {
+    /// Has an event of priority when that may have changed.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+    /// Whether it was reached; looked up anew, which is also what makes the next event.
+    pub fn reached(&mut self) -> bool {
+        let mut text = String::new();
+        let read = self.file.rewind().and_then(|()| self.file.read_to_string(&mut text));
+        let times = text.lines().find_map(|line| line.strip_prefix("max ")?.parse::<u64>().ok());
+        self.reached |= read.is_ok() && times.is_some_and(|times| times > 0);
+        self.reached
     }
 }
 
@@ -224,6 +261,11 @@ fn end_once(path: &Path) {
 
 fn kill(path: &Path) -> bool {
     fs::write(path.join("cgroup.kill"), "1").is_ok()
+}
+
+fn count(path: &Path) -> usize {
+    let procs = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    procs.lines().count() + groups_below(path).iter().map(|below| count(below)).sum::<usize>()
 }
 
 fn members(path: &Path) -> Vec<Seen> {
@@ -367,6 +409,16 @@ mod tests {
             assert_eq!(group.members().iter().map(|seen| seen.id.pid).collect::<Vec<_>>(), [pid]);
             sweep(group.path.parent().unwrap());
             assert!(child.try_wait().unwrap().is_none(), "what is locked is not swept: {kind:?}");
+            if let Some(mut fence) = group.fence(0) {
+                assert!(!fence.reached());
+                let script = "for n in 1 2 3; do sleep 0 & done 2>/dev/null";
+                let at = group.path.join("cgroup.procs");
+                let entered = format!("echo 0 >'{}' && {{ {script}; }}; exit 0", at.display());
+                std::process::Command::new("bash").args(["-c", &entered]).status().unwrap();
+                let mut fds = [nix::poll::PollFd::new(fence.fd(), nix::poll::PollFlags::POLLPRI)];
+                assert!(nix::poll::poll(&mut fds, 10_000u16).unwrap() > 0, "{kind:?}");
+                assert!(fence.reached(), "{kind:?}");
+            }
             group.hold();
             if !group.kill() {
                 tree::signal(&group.members()[0].id, Signal::KILL);

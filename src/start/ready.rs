@@ -141,6 +141,7 @@ fn limits(settings: &Settings) -> Limits {
         },
         spool_max: output.spool_max,
         blocking_budget: Millis(settings.tool_blocking_budget_ms),
+        processes_max: settings.jobs.processes_max,
         jobs_max: settings.jobs.limit,
         jobs_kept: settings.jobs.keep_on_disconnect,
         job_end_starts_turn: settings.jobs.end_starts_turn,

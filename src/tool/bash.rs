@@ -62,7 +62,8 @@ impl Bash {
         let input = Input::read(input)?;
         // a start is refused at the limit; a command that is waited for runs already when it becomes a job
         let place = if input.background { Some(context.desk.hold()?) } else { None };
-        let limits = JobLimits::new(context.spool_max, input.timeout);
+        let limits =
+            JobLimits::new(context.spool_max, input.timeout).with_processes_max(context.processes_max);
         // the person's own command is one that may ask
         let terminal = input.terminal || context.by == Starter::Person;
         let wanted = Wanted {

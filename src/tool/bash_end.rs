@@ -147,7 +147,11 @@ impl Words<'_> {
                 ),
             },
             End::Killed { by: By::User } => "[stopped by the user]".to_owned(),
-            End::Killed { by: by @ (By::Model | By::Rewind | By::ProcessLimit | By::ProgramGone) } => {
+            End::Killed { by: By::ProcessLimit } => {
+                let most = self.limits.processes_max.unwrap_or_default();
+                format!("[killed: it had more than {most} processes at once, the limit (jobs.processes_max)]")
+            }
+            End::Killed { by: by @ (By::Model | By::Rewind | By::ProgramGone) } => {
                 format!("[{}]", by.words())
             }
             End::Ended => return None,

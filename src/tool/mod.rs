@@ -79,6 +79,8 @@ pub struct CallContext {
     pub truncation: Truncation,
     /// Most bytes of a spool.
     pub spool_max: u64,
+    /// Most processes of a command at once; 0: any number.
+    pub processes_max: u32,
     /// Environment of commands: what was allowed to cross.
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// What closes files to its searches.

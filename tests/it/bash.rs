@@ -75,6 +75,7 @@ impl Session {
             report: seen.clone(),
             truncation: Truncation::On(OutputLimits { bytes: 50 * 1024, lines: 2000, keep: Keep::Ends }),
             spool_max: 1 << 30,
+            processes_max: 0,
             environment: child_environment(std::env::vars_os(), &[]),
             sight: Sight::default(),
             began: Millis(0),

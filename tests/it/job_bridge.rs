@@ -18,6 +18,8 @@ const SCENARIOS: usize = 300;
 /// Scenarios that run at the same time.
 const AT_ONCE: usize = 6;
 const GRACE_MS: u64 = 150;
+/// More than the other processes of any scenario.
+const PROCESSES_MAX: u32 = 12;
 
 /// A process that the command starts and does not wait for.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,7 @@ enum Ended {
     Kill(By),
     Time,
     Output,
+    Count,
 }
 
 #[derive(Clone, Debug)]
@@ -69,7 +72,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         Just(Main::WaitsDeaf)
     ];
     let by = prop_oneof![Just(By::User), Just(By::Model), Just(By::Rewind)];
-    let kill = prop_oneof![3 => by.prop_map(Ended::Kill), 1 => Just(Ended::Time), 1 => Just(Ended::Output)];
+    let kill = prop_oneof![3 => by.prop_map(Ended::Kill), 1 => Just(Ended::Time), 1 => Just(Ended::Output), 1 => Just(Ended::Count)];
     (proptest::collection::vec(0_usize..3000, 0..4), proptest::collection::vec(child, 0..3), main, kill)
         .prop_map(|(prints, children, main, kill)| {
             let ended = match main {
@@ -91,6 +94,7 @@ impl Scenario {
         match self.ended {
             Ended::Time => limits.time_limit = Some(Millis(700)),
             Ended::Output => limits.spool_max = self.bytes() - 1,
+            Ended::Count => limits = limits.with_processes_max(PROCESSES_MAX),
             Ended::Itself | Ended::Kill(_) => {}
         }
         limits
@@ -113,6 +117,9 @@ impl Scenario {
             script.push_str("trap '' TERM\n");
         }
         script.push_str("echo ready\n");
+        if self.ended == Ended::Count {
+            let _ = writeln!(script, "for n in {{1..{PROCESSES_MAX}}}; do sleep {mark} & done");
+        }
         let _ = match self.main {
             Main::Exits(code) => writeln!(script, "exit {code}"),
             Main::Dies(signal) => writeln!(script, "kill -{signal} $$; sleep {mark}"),
@@ -144,6 +151,7 @@ fn rule(scenario: &Scenario) -> String {
             now = job.due().unwrap();
             effects.extend(job.step(JobEvent::Tick, now));
         }
+        (Ended::Count, _) => effects.extend(job.step(JobEvent::Processes(PROCESSES_MAX + 1), now)),
         (Ended::Output | Ended::Itself, _) => {}
     }
     let mut left = 0;
@@ -157,13 +165,15 @@ fn rule(scenario: &Scenario) -> String {
             effects.extend(job.step(JobEvent::ProgramGone, now));
         }
     } else {
-        assert!(effects.contains(&JobEffect::Terminate));
+        // too many are not asked
+        let first = if scenario.ended == Ended::Count { JobEffect::Destroy } else { JobEffect::Terminate };
+        assert!(effects.contains(&first));
     }
     // SIGTERM ends who listens, SIGKILL the others; the command's own end first
     let deaf = matches!(scenario.main, Main::WaitsDeaf);
     if !job.over() && job.main().is_none() {
-        let signal = if deaf { 9 } else { 15 };
-        if deaf {
+        let signal = if deaf || scenario.ended == Ended::Count { 9 } else { 15 };
+        if deaf && scenario.ended != Ended::Count {
             now = job.due().unwrap();
             assert!(job.step(JobEvent::Tick, now).contains(&JobEffect::Destroy));
         }

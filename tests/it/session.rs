@@ -87,6 +87,7 @@ impl Place {
             limits: Limits {
                 output: Default::default(),
                 spool_max: 1 << 30,
+                processes_max: 4096,
                 blocking_budget: windlass::base::Millis(30_000),
                 jobs_max: 64,
                 jobs_kept: false,

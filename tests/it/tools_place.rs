@@ -87,6 +87,7 @@ impl Place {
             report: Arc::new(Silent),
             truncation: self.truncation,
             spool_max: 1 << 30,
+            processes_max: 0,
             environment: Vec::new(),
             sight: self.sight.clone(),
             began: Millis(0),

@@ -10,6 +10,7 @@ const LIMITS: JobLimits = JobLimits {
     grace: Millis(200),
     last_wait: Millis(50),
     linger: Millis(5),
+    processes_max: Some(10),
 };
 
 fn event() -> impl Strategy<Value = JobEvent> {
@@ -23,6 +24,7 @@ fn event() -> impl Strategy<Value = JobEvent> {
         2 => by.prop_map(JobEvent::Kill),
         1 => Just(JobEvent::ProgramGone),
         1 => Just(JobEvent::SpoolFailed),
+        2 => (0_u32..14).prop_map(JobEvent::Processes),
         4 => Just(JobEvent::Tick),
     ]
 }
@@ -121,7 +123,7 @@ proptest! {
                 let asked = history.iter().any(|(event, _)| match by {
                     By::User | By::Model | By::Rewind => *event == JobEvent::Kill(*by),
                     By::TimeLimit => *event == JobEvent::Tick,
-                    By::ProcessLimit => false,
+                    By::ProcessLimit => matches!(event, JobEvent::Processes(count) if *count > 10),
                     By::OutputLimit => matches!(event, JobEvent::Output(_) | JobEvent::SpoolFailed),
                     By::ProgramGone => *event == JobEvent::ProgramGone,
                 });
@@ -137,8 +139,10 @@ proptest! {
         let asked = effects.iter().filter(|(_, _, e)| *e == JobEffect::Terminate).count();
         prop_assert!(asked <= 1);
         let first = effects.iter().find(|(_, _, e)| *e == JobEffect::Terminate).map(|(at, _, _)| *at);
+        // too many are not asked
+        let crowd = history.iter().any(|(event, _)| matches!(event, JobEvent::Processes(11..)));
         for (at, _, effect) in &effects {
-            if *effect == JobEffect::Destroy {
+            if *effect == JobEffect::Destroy && !crowd {
                 let first = first.expect("SIGKILL comes after SIGTERM");
                 prop_assert!(at.since(first) >= LIMITS.grace);
             }
@@ -227,9 +231,39 @@ fn limits_end_a_command_with_their_names() {
     assert_eq!(job.step(JobEvent::Output(1), Millis(1)), [JobEffect::Terminate]);
     assert_eq!(job.ended_by(), Some(By::OutputLimit));
     let mut job = Job::new(LIMITS, Millis(0));
+    assert_eq!(job.step(JobEvent::Processes(10), Millis(1)), [], "so many may be");
+    assert_eq!(job.step(JobEvent::Processes(11), Millis(1)), [JobEffect::Destroy]);
+    assert_eq!(job.step(JobEvent::Processes(12), Millis(2)), [], "it is under way");
+    assert_eq!(job.ended_by(), Some(By::ProcessLimit));
+    let mut job = Job::new(LIMITS, Millis(0));
+    assert_eq!(job.step(JobEvent::Kill(By::User), Millis(1)), [JobEffect::Terminate]);
+    assert_eq!(job.step(JobEvent::Processes(11), Millis(2)), [JobEffect::Destroy], "no grace to multiply in");
+    assert_eq!(job.ended_by(), Some(By::User));
+    let mut job = Job::new(LIMITS, Millis(0));
     assert_eq!(job.due(), Some(Millis(1000)));
     assert_eq!(job.step(JobEvent::Tick, Millis(1000)), [JobEffect::Terminate]);
     assert_eq!(job.ended_by(), Some(By::TimeLimit));
+}
+
+#[test]
+fn who_still_ends_after_sigkill_is_no_survivor() {
+    let mut job = Job::new(LIMITS, Millis(0));
+    job.step(JobEvent::Processes(11), Millis(0));
+    assert_eq!(job.step(JobEvent::Tick, Millis(240)), [JobEffect::Destroy]);
+    assert_eq!(job.step(JobEvent::OtherEnded, Millis(240)), []);
+    assert_eq!(job.step(JobEvent::Tick, Millis(280)), [JobEffect::Destroy]);
+    let settled = |job: &mut Job, at| {
+        job.step(JobEvent::Tick, Millis(at))
+            .contains(&JobEffect::Settle(End::Killed { by: By::ProcessLimit }))
+    };
+    let mut forks = job.clone();
+    assert!(settled(&mut job, 290), "nothing ends any more");
+    // one that forks without end is named all the same
+    let named = (290..2000).step_by(10).find(|at| {
+        forks.step(JobEvent::OtherEnded, Millis(*at));
+        settled(&mut forks, *at)
+    });
+    assert_eq!(named, Some(1000));
 }
 
 #[test]

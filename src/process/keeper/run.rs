@@ -18,8 +18,10 @@ use super::intake::{Intake, Taken};
 use super::socket::Socket;
 use super::whole::{Whole, Whom};
 use crate::base::Millis;
+use crate::law::census::Census;
 use crate::law::job::{End, Exit, Job, JobEffect, JobEvent, Stage};
 use crate::law::output::Kept;
+use crate::process::cgroup::Fence;
 use crate::process::record::{
     END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, ProcessId, RECORD_VERSION, Record,
     SOCKET_FILE, write_whole,
@@ -80,6 +82,8 @@ struct Keeper {
     /// Whether the program is gone.
     alone: bool,
     look: Look,
+    census: Option<Census>,
+    fence: Option<Fence>,
 }
 
 /// What was told of the output, and when.
@@ -120,7 +124,11 @@ impl Look {
 
 impl Keeper {
     fn new(begun: Begun, launch: &LaunchLine, signals: SignalFd) -> Self {
+        let most = launch.limits.processes_max;
+        let fence = most.and_then(|most| begun.whole.fence(most));
         Self {
+            census: most.map(|most| Census::new(most, fence.is_some(), Millis(0))),
+            fence,
             job: Job::new(launch.limits, Millis(0)),
             intake: begun.intake,
             signals,
@@ -156,6 +164,7 @@ impl Keeper {
             self.hear_clients(clients);
             self.hear_signals(clients);
             self.keep_time(clients);
+            self.count(clients);
             self.tell_progress(clients);
             self.look_at_terminal(clients);
         }
@@ -175,14 +184,19 @@ impl Keeper {
         {
             fds.push(PollFd::new(terminal.fd(), PollFlags::POLLOUT));
         }
+        if let Some(fence) = self.fence.as_ref() {
+            fds.push(PollFd::new(fence.fd(), PollFlags::POLLPRI));
+        }
         let look = self.look.due(self.job.end().is_none(), clients.watched());
-        let timeout = match [self.job.due(), progress, look, self.look_again].into_iter().flatten().min() {
-            None => PollTimeout::NONE,
-            Some(due) => {
-                let wait = due.since(self.now()).0.min(60_000);
-                PollTimeout::try_from(wait).unwrap_or(PollTimeout::ZERO)
-            }
-        };
+        let census = self.census.as_ref().map(Census::due);
+        let timeout =
+            match [self.job.due(), progress, look, self.look_again, census].into_iter().flatten().min() {
+                None => PollTimeout::NONE,
+                Some(due) => {
+                    let wait = due.since(self.now()).0.min(60_000);
+                    PollTimeout::try_from(wait).unwrap_or(PollTimeout::ZERO)
+                }
+            };
         // an error is a signal or a lack of memory: the loop looks at everything anyway
         let _ = poll(&mut fds, timeout);
     }
@@ -318,6 +332,9 @@ impl Keeper {
                 Err(_) => break true,
             }
         };
+        if let Some(census) = &mut self.census {
+            census.stirred(Millis(self.clock.elapsed().as_millis() as u64));
+        }
         // whatever ended has written before it did
         self.drain(clients);
         if let Some(exit) = main {
@@ -341,6 +358,21 @@ impl Keeper {
         if self.job.due().is_some_and(|due| due <= self.now()) {
             self.drain(clients);
             self.tell(JobEvent::Tick, clients);
+        }
+    }
+
+    /// Counts the processes when that is due, and hears of the system's own bound.
+    fn count(&mut self, clients: &mut Clients) {
+        let now = self.now();
+        if self.fence.as_mut().is_some_and(Fence::reached) {
+            // it tells no more, and nothing more need be told
+            self.fence = None;
+            self.tell(JobEvent::Processes(u32::MAX), clients);
+        }
+        if let Some(census) = self.census.as_mut().filter(|census| census.due() <= now) {
+            let count = self.whole.count();
+            census.counted(count, now);
+            self.tell(JobEvent::Processes(count), clients);
         }
     }
 

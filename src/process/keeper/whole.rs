@@ -6,12 +6,18 @@ use std::collections::HashSet;
 use nix::unistd::getpid;
 use rustix::process::Signal;
 
-use crate::process::cgroup::Group;
+use crate::process::cgroup::{Fence, Group};
 use crate::process::record::{Named, ProcessId};
 use crate::process::tree::{self, Seen, Sent};
 
 /// Walks of the tree for one SIGKILL of all: a fork may outrun a walk, hardly two.
 const WALKS_MAX: usize = 10;
+/// Most processes that are named.
+const NAMED_MAX: usize = 64;
+/// From so many on they are all stopped before the first is killed: else those that live multiply meanwhile.
+const MANY: usize = 16;
+/// Walks for stopping them: each finds fewer.
+const STOPS_MAX: usize = 50;
 
 /// All processes of a command.
 pub struct Whole {
@@ -46,6 +52,18 @@ impl Whole {
         let known: HashSet<i32> = all.iter().map(|seen| seen.id.pid).collect();
         all.extend(members.into_iter().filter(|seen| !known.contains(&seen.id.pid)));
         all
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        // everybody is born in the group, so nobody needs to be looked for
+        let count = self.group.as_ref().map(Group::count).unwrap_or_else(|| tree::below(self.keeper).len());
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Lets them not grow far past a bound, where the system can.
+    pub fn fence(&self, most: u32) -> Option<Fence> {
+        self.group.as_ref().and_then(|group| group.fence(most))
     }
 
     /// Whether somebody lives in the cgroup. It matters once the keeper has no child.
@@ -89,6 +107,9 @@ impl Whole {
                 group.hold();
             }
         }
+        if hit.is_empty() {
+            self.stop();
+        }
         for _ in 0..WALKS_MAX {
             let mut fresh = false;
             for seen in self.all() {
@@ -106,9 +127,27 @@ impl Whole {
         hit.len() as u32
     }
 
-    /// What lives, for people.
+    /// Stops all of them, until a walk finds none that runs: a process that is stopped does not fork. Few need not be.
+    fn stop(&self) {
+        let mut stopped: HashSet<ProcessId> = HashSet::new();
+        for _ in 0..STOPS_MAX {
+            let all = self.all();
+            if all.len() < MANY && stopped.is_empty() {
+                return;
+            }
+            let fresh: Vec<Seen> = all.into_iter().filter(|seen| stopped.insert(seen.id.clone())).collect();
+            if fresh.is_empty() {
+                return;
+            }
+            for seen in fresh {
+                tree::signal(&seen.id, Signal::STOP);
+            }
+        }
+    }
+
+    /// What lives, for people: of very many some.
     pub fn living(&self) -> Vec<Named> {
-        self.all().iter().map(|seen| tree::named(&seen.id)).collect()
+        self.all().iter().take(NAMED_MAX).map(|seen| tree::named(&seen.id)).collect()
     }
 
     /// Nothing is left to hold together.
