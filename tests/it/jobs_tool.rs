@@ -495,12 +495,12 @@ fn the_end_of_a_job_that_the_model_killed_or_waited_for_is_told_to_it_once() {
 }
 
 /// A scripted model that keeps what it was asked.
-struct Listening {
-    script: Arc<Scripted>,
-    asked: Asked,
+pub struct Listening {
+    pub script: Arc<Scripted>,
+    pub asked: Asked,
 }
 
-type Asked = Arc<Mutex<Vec<Ask>>>;
+pub type Asked = Arc<Mutex<Vec<Ask>>>;
 
 impl Provider for Listening {
     fn stream(&self, ask: Ask, control: Control, events: mpsc::Sender<StreamEvent>) -> Answering {
@@ -509,7 +509,7 @@ impl Provider for Listening {
     }
 }
 
-struct OneModel(Arc<Listening>);
+pub struct OneModel(pub Arc<Listening>);
 
 impl Models for OneModel {
     fn find(&self, name: &str) -> Result<ModelInUse, String> {

@@ -1,0 +1,355 @@
+//! The kill storm: a real `windlass exec` with ten jobs, half of them kept by a visitor, is killed with SIGKILL at random
+//! moments. Then exactly the kept ones live, and opening the session again tells the truth about all.
+//!
+//! A few moments in the usual suite; two hundred under `tests/run --long`.
+//!
+//! Keeps `job_dies_with_program_unless_kept`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use windlass::api::access::Mode;
+use windlass::api::command::{Command as Ask, JobAsk, Query};
+use windlass::api::event::Event;
+use windlass::base::{JobId, SessionId};
+use windlass::engine::Which;
+use windlass::process::record::ProcessId;
+use windlass::process::tree;
+use windlass::process::visit::Visit;
+use windlass::process::wire::{FromKeeper, ToKeeper};
+use windlass::store::Dirs;
+
+use crate::commands::{LONG, binary, carrying, mark};
+use crate::job_lines;
+use crate::session::{Place, Running};
+
+const JOBS: usize = 10;
+const MOMENTS: usize = 4;
+const MOMENTS_LONG: usize = 200;
+/// Programs at the same time.
+const AT_ONCE: usize = 2;
+/// What is not kept is gone so soon after its program.
+const GONE_MAX: Duration = Duration::from_secs(3);
+
+/// When the program is killed: as it starts, or when all jobs run; so much later.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    all_run: bool,
+    after: Duration,
+    /// Some jobs ignore SIGTERM.
+    deaf: bool,
+}
+
+/// Spread by a fixed rule, so that a run can be had again; the system adds its own chance.
+fn moments(count: usize) -> Vec<Moment> {
+    let spread = |n: usize, within: u64| Duration::from_micros((n as u64 * 7_919_993) % (within * 1000));
+    let moment = |n: usize| {
+        let all_run = n.is_multiple_of(2);
+        let after = spread(n + 1, if all_run { 200 } else { 1500 });
+        Moment { all_run, after, deaf: n.is_multiple_of(8) }
+    };
+    (0..count).map(moment).collect()
+}
+
+/// How a program was when it was killed.
+struct Struck {
+    asked: BTreeMap<usize, bool>,
+    /// A process of each job that slept.
+    lived: BTreeMap<usize, ProcessId>,
+    at: Instant,
+}
+
+struct Storm {
+    place: Place,
+    moment: Moment,
+    marks: Vec<String>,
+    blocker: String,
+}
+
+/// What was asked of a job by the visitor who keeps every other one, and whether its keeper said that it is so.
+type Asked = Mutex<BTreeMap<usize, bool>>;
+
+impl Storm {
+    fn new(moment: Moment) -> Self {
+        let storm =
+            Self { place: Place::new(), moment, marks: (0..JOBS).map(|_| mark()).collect(), blocker: mark() };
+        storm.place.write("script.json", &storm.script().to_string());
+        storm
+    }
+
+    fn bytes(n: usize) -> u64 {
+        1000 + 37 * n as u64
+    }
+
+    fn script(&self) -> Value {
+        let mut turns = Vec::new();
+        for (n, mark) in self.marks.iter().enumerate() {
+            let bytes = Self::bytes(n);
+            let then = match n % 5 {
+                0 => format!("setsid sleep {mark} & exec sleep {mark}"),
+                1 => format!("(sleep {mark} &) ; exec sleep {mark}"),
+                2 if self.moment.deaf => format!("trap '' TERM; while :; do sleep {mark}; done"),
+                _ => format!("exec sleep {mark}"),
+            };
+            let command = format!("head -c {bytes} /dev/zero; : >ready.{n}; {then}");
+            let input = json!({"command": command, "background": true});
+            turns.push(json!({"calls": [{"tool": "bash", "input": input}]}));
+        }
+        let waits = json!({"command": format!("exec sleep {}", self.blocker)});
+        turns.push(json!({"calls": [{"tool": "bash", "input": waits}]}));
+        json!({"turns": turns})
+    }
+
+    fn home(&self, name: &str) -> PathBuf {
+        self.place.cwd().join("home").join(name)
+    }
+    fn dirs(&self) -> Dirs {
+        Dirs::at(self.home("state").join("windlass"), self.home("config").join("windlass"))
+    }
+
+    fn start(&self) -> Child {
+        Command::new(binary())
+            .args(["exec", "--json", "--approve", "auto", "--model"])
+            .arg(format!("scripted:{}", self.place.cwd().join("script.json").display()))
+            .arg("begin")
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home(""))
+            .env("XDG_CONFIG_HOME", self.home("config"))
+            .env("XDG_STATE_HOME", self.home("state"))
+            .env("TMPDIR", self.home(""))
+            .current_dir(self.place.cwd())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The session, once there is one.
+    fn session(&self) -> Option<SessionId> {
+        let mut found = std::fs::read_dir(self.dirs().sessions()).ok()?.flatten();
+        found.find_map(|entry| Some(SessionId::new(entry.file_name().to_str()?)))
+    }
+
+    fn job_dir(&self, session: &SessionId, n: usize) -> PathBuf {
+        self.dirs().session(session).join("jobs").join(format!("j{}", n + 1))
+    }
+
+    /// Keeps every other job as soon as it is there, until it is told to stop.
+    fn visitor(&self, asked: &Asked, over: &AtomicBool) {
+        while !over.load(Ordering::Relaxed) {
+            for n in (0..JOBS).step_by(2) {
+                let Some(session) = self.session() else { break };
+                if asked.lock().unwrap().contains_key(&n) || over.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let Ok((visit, _)) = Visit::open(&self.job_dir(&session, n)) else { continue };
+                asked.lock().unwrap().insert(n, false);
+                if keep(visit) {
+                    asked.lock().unwrap().insert(n, true);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Runs the program up to its moment and kills it.
+    fn strike(&self) -> Struck {
+        let (asked, over) = (Asked::default(), AtomicBool::new(false));
+        let (lived, at) = std::thread::scope(|scope| {
+            let mut program = self.start();
+            scope.spawn(|| self.visitor(&asked, &over));
+            if self.moment.all_run {
+                wait("all jobs run", || {
+                    let kept = asked.lock().unwrap().values().filter(|kept| **kept).count();
+                    kept == JOBS / 2 && !carrying(&self.blocker).is_empty()
+                });
+            }
+            std::thread::sleep(self.moment.after);
+            let lived = self.living();
+            program.kill().unwrap();
+            let at = Instant::now();
+            over.store(true, Ordering::Relaxed);
+            program.wait().unwrap();
+            (lived, at)
+        });
+        Struck { asked: asked.into_inner().unwrap(), lived, at }
+    }
+
+    /// One process of each job that sleeps.
+    fn living(&self) -> BTreeMap<usize, ProcessId> {
+        let one =
+            |mark: &String| carrying(mark).into_iter().filter_map(tree::seen).map(|seen| seen.id).next();
+        self.marks.iter().enumerate().filter_map(|(n, mark)| Some((n, one(mark)?))).collect()
+    }
+
+    /// What must be gone is gone in time; which jobs go on, and how long the others took.
+    fn aftermath(&self, struck: &Struck) -> (Vec<usize>, Duration) {
+        let may_live = |n: &usize| struck.asked.contains_key(n);
+        let dying: Vec<&String> =
+            (0..JOBS).filter(|n| !may_live(n)).map(|n| &self.marks[n]).chain([&self.blocker]).collect();
+        wait("what is not kept is gone", || dying.iter().all(|mark| carrying(mark).is_empty()));
+        let took = struck.at.elapsed();
+        // whoever was asked and did not answer any more may be kept or not; it is decided by then
+        if let Some(rest) = GONE_MAX.checked_sub(struck.at.elapsed()).filter(|_| !struck.all_answered()) {
+            std::thread::sleep(rest);
+        }
+        let mut kept = Vec::new();
+        for (n, answered) in &struck.asked {
+            let lives = !carrying(&self.marks[*n]).is_empty();
+            assert!(lives || !answered, "{n} was kept and is gone: {:?}", self.moment);
+            kept.extend(lives.then_some(*n));
+            if let (true, Some(process)) = (lives, struck.lived.get(n)) {
+                let same = tree::seen(process.pid).is_some_and(|seen| seen.id == *process);
+                assert!(same, "{n} is another process now: {:?}", self.moment);
+            }
+        }
+        (kept, took)
+    }
+
+    fn open(&self, session: &SessionId) -> Running {
+        let mut options = self.place.options(r#"{"turns": []}"#, Mode::Auto, Which::Id(session.clone()));
+        options.dirs = self.dirs();
+        let mut open = Running::try_open(options).unwrap();
+        // the jobs of before are taken up before the first command is
+        open.command(Ask::Ask { number: 1, query: Query::Prompts });
+        while !open.events.iter().any(|event| matches!(event, Event::Answered { .. })) {
+            let mut looked = false;
+            open.until("an answer", |_| std::mem::replace(&mut looked, true).then_some(()));
+        }
+        open
+    }
+
+    /// What the opened session says of each job, and what it must say.
+    fn told(&self, session: &SessionId, kept: &[usize]) -> (String, String) {
+        let mut open = self.open(session);
+        let running: Vec<JobId> = open.until("the jobs", |record| {
+            Some(record.jobs.iter().filter(|(_, row)| row.runs()).map(|(job, _)| *job).collect())
+        });
+        let journal = self.dirs().session(session).join("journal.jsonl");
+        for job in &running {
+            open.command(Ask::Job { job: *job, ask: JobAsk::Kill });
+        }
+        open.until("their ends", |record| record.jobs.iter().all(|(_, row)| !row.runs()).then_some(()));
+        open.close();
+        let ends = job_lines::ends(&journal);
+        let (mut real, mut rule) = (String::new(), String::new());
+        for n in (0..JOBS).filter(|n| self.job_dir(session, *n).exists()) {
+            let job = JobId(n as u32 + 1);
+            let causes: Vec<&str> =
+                ends.iter().filter(|end| end.job == job.0).map(|end| end.cause.as_str()).collect();
+            let file =
+                std::fs::metadata(self.job_dir(session, n).join("output")).map_or(0, |meta| meta.len());
+            let printed = self.place.cwd().join(format!("ready.{n}")).exists();
+            let whole = !printed || file == Self::bytes(n);
+            let _ = writeln!(real, "{job} runs {} ends {causes:?} whole {whole}", running.contains(&job));
+            let lives = kept.contains(&n);
+            let cause = if lives { "user" } else { "program_gone" };
+            let _ = writeln!(rule, "{job} runs {lives} ends {:?} whole true", [cause]);
+        }
+        (real, rule)
+    }
+}
+
+impl Struck {
+    fn all_answered(&self) -> bool {
+        self.asked.values().all(|kept| *kept)
+    }
+}
+
+/// A test that fails leaves nothing behind either: a keeper whose command is killed goes by itself.
+impl Drop for Storm {
+    fn drop(&mut self) {
+        for pid in self.marks.iter().chain([&self.blocker]).flat_map(|mark| carrying(mark)) {
+            let _ =
+                nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+}
+
+/// Keeps a job; whether its keeper said so.
+fn keep(mut visit: Visit) -> bool {
+    if visit.say(&ToKeeper::Keep { on: true }).is_err() {
+        return false;
+    }
+    loop {
+        match visit.hear() {
+            Ok(Some(FromKeeper::Kept { on })) => return on,
+            Ok(Some(_)) => {}
+            Ok(None) | Err(_) => return false,
+        }
+    }
+}
+
+fn wait(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < LONG, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// One moment: how long what was not kept took to go, how many were kept, and how many jobs there were.
+fn strike(moment: Moment) -> (Duration, usize, usize) {
+    let storm = Storm::new(moment);
+    let struck = storm.strike();
+    let (kept, took) = storm.aftermath(&struck);
+    let mut jobs = 0;
+    if let Some(session) = storm.session().filter(|session| begun(&storm.dirs().session(session))) {
+        let (real, rule) = storm.told(&session, &kept);
+        assert_eq!(rule, real, "{moment:?}");
+        jobs = rule.lines().count();
+    }
+    for mark in &storm.marks {
+        wait("nothing is left", || carrying(mark).is_empty());
+    }
+    (took, kept.len(), jobs)
+}
+
+/// Whether anything of the session was committed.
+fn begun(session: &Path) -> bool {
+    std::fs::metadata(session.join("journal.jsonl")).is_ok_and(|meta| meta.len() > 0)
+}
+
+#[test]
+fn job_dies_with_program_unless_kept() {
+    storm(MOMENTS);
+}
+
+#[test]
+#[ignore = "it takes minutes, and the whole machine: tests/run --long runs it alone"]
+fn the_kill_storm_at_two_hundred_moments() {
+    storm(MOMENTS_LONG);
+}
+
+fn storm(count: usize) {
+    let moments = moments(count);
+    let next = AtomicUsize::new(0);
+    let seen = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(moment) = moments.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = strike(*moment);
+                    assert!(found.0 < GONE_MAX, "{:?} after the program: {moment:?}", found.0);
+                    seen.lock().unwrap().push(found);
+                }
+            });
+        }
+    });
+    let seen = seen.into_inner().unwrap();
+    assert_eq!(seen.len(), moments.len());
+    let slowest = seen.iter().map(|(took, _, _)| *took).max().unwrap_or_default();
+    let (kept, jobs) = seen.iter().fold((0, 0), |sum, (_, kept, jobs)| (sum.0 + kept, sum.1 + jobs));
+    eprintln!(
+        "{} moments, {jobs} jobs, {kept} kept and alive, the others gone within {slowest:?}",
+        seen.len()
+    );
+}
