@@ -32,7 +32,7 @@ use crate::process::record::{
     Record, make_dir, read,
 };
 use crate::process::tree;
-use crate::process::wire::{FromKeeper, LaunchLine, ToKeeper, WIRE_VERSION, line};
+use crate::process::wire::{FromKeeper, INPUT_MAX, LaunchLine, ToKeeper, WIRE_VERSION, request};
 
 pub(super) use adopt::lives;
 pub use adopt::{Adopted, adopt, boot, open_socket};
@@ -143,6 +143,8 @@ pub enum News {
 pub struct Running {
     stream: UnixStream,
     incoming: Vec<u8>,
+    /// Requests so far: each has its number as id.
+    asked: u64,
     process: ProcessId,
     dir: PathBuf,
     truncation: Truncation,
@@ -213,6 +215,7 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
     let mut running = Running {
         stream,
         incoming: Vec::new(),
+        asked: 0,
         process: ProcessId { pid: 0, start: 0 },
         dir: launch.dir.clone(),
         truncation: launch.truncation,
@@ -305,6 +308,8 @@ impl Running {
                     FromKeeper::Started { .. }
                     | FromKeeper::Failed { .. }
                     | FromKeeper::Standing(_)
+                    | FromKeeper::Reply(_)
+                    | FromKeeper::Fault { .. }
                     | FromKeeper::Refused { .. },
                 ) => {}
                 None if self.ended => return None,
@@ -338,7 +343,9 @@ impl Running {
     /// Types into its terminal.
     pub async fn input(&mut self, bytes: Vec<u8>) {
         // as above
-        let _ = self.send(&ToKeeper::Input { bytes: STANDARD.encode(bytes) }).await;
+        for piece in bytes.chunks(INPUT_MAX) {
+            let _ = self.send(&ToKeeper::Input { bytes: STANDARD.encode(piece) }).await;
+        }
     }
 
     /// Gives its terminal another size.
@@ -411,8 +418,10 @@ impl Running {
         }
     }
 
-    async fn send(&self, what: &ToKeeper) -> io::Result<()> {
-        let bytes = line(what);
+    /// What becomes of it is told by events; its reply says no more.
+    async fn send(&mut self, what: &ToKeeper) -> io::Result<()> {
+        self.asked += 1;
+        let bytes = request(self.asked, what);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             self.stream.writable().await?;

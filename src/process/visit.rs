@@ -11,7 +11,7 @@ use nix::sys::socket::{MsgFlags, recv};
 
 use crate::process::open_socket;
 use crate::process::record::{KEEPER_FILE, KeeperRecord, read};
-use crate::process::wire::{FromKeeper, LINE_MAX, Role, Standing, ToKeeper, WIRE_VERSION, line};
+use crate::process::wire::{FromKeeper, LINE_MAX, Role, Standing, ToKeeper, WIRE_VERSION, request};
 
 /// How long a keeper may take for a hello.
 const HELLO_MAX: Duration = Duration::from_secs(5);
@@ -21,6 +21,8 @@ pub struct Visit {
     stream: BufReader<UnixStream>,
     /// What came and is no whole line yet, once it is heard without waiting.
     incoming: Vec<u8>,
+    /// Requests so far: each has its number as id.
+    asked: u64,
 }
 
 /// What was heard without waiting.
@@ -38,7 +40,7 @@ impl Visit {
     pub fn open(dir: &Path) -> io::Result<(Self, Standing)> {
         let stream = open_socket(dir)?;
         stream.set_read_timeout(Some(HELLO_MAX))?;
-        let mut visit = Self { stream: BufReader::new(stream), incoming: Vec::new() };
+        let mut visit = Self { stream: BufReader::new(stream), incoming: Vec::new(), asked: 0 };
         visit.say(&ToKeeper::Hello { version: WIRE_VERSION, role: Role::Visitor })?;
         loop {
             match visit.hear()? {
@@ -55,7 +57,8 @@ impl Visit {
 
     /// Asks for something.
     pub fn say(&mut self, what: &ToKeeper) -> io::Result<()> {
-        self.stream.get_mut().write_all(&line(what))
+        self.asked += 1;
+        self.stream.get_mut().write_all(&request(self.asked, what))
     }
 
     /// What the keeper tells next; none when it is gone. What is not understood is passed by.

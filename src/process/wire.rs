@@ -1,7 +1,8 @@
 //! What program and keeper say to each other over their socket: one JSON object a line.
 //!
-//! The first line to a keeper is the launch. A socket that closes is the program going. The keeper is
-//! the program's own binary, so both speak one version; it is checked all the same.
+//! To a keeper go requests: frames of law P (`law::frame`) with an id and a type, each answered by one `Reply` that bears its
+//! id. The first one is the launch. From a keeper come replies, and events, which nobody asked for. A socket that closes
+//! is the program going. The keeper is the program's own binary, so both speak one version; it is checked all the same.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -11,15 +12,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::screen::Size;
 use crate::base::Millis;
+use crate::law::frame::FrameId;
 use crate::law::job::{By, JobLimits, Stage};
 use crate::law::output::Truncation;
 use crate::process::record::{LeftRecord, ProcessId, Record};
 use crate::process::terminal::Frame;
 
 /// Version of what is said here.
-pub const WIRE_VERSION: u32 = 2;
-/// Most bytes of a line to a keeper.
+pub const WIRE_VERSION: u32 = 3;
+/// Most bytes of a line, but for the launch.
 pub const LINE_MAX: usize = 4 << 20;
+/// Most bytes of the launch: no system starts a program with as much.
+pub const LAUNCH_MAX: usize = 32 << 20;
+/// Most bytes that one request types into a terminal.
+pub const INPUT_MAX: usize = 256 << 10;
+/// The types of requests.
+pub const SERVED: &[&str] = &["launch", "hello", "kill", "signal", "keep", "input", "resize", "watch"];
 /// Most bytes of a progress report's tail.
 pub const TAIL_MAX: usize = 4096;
 /// Progress is told at most once in this time.
@@ -91,13 +99,13 @@ pub enum Role {
     Visitor,
 }
 
-/// A line to a keeper.
+/// What is asked of a keeper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum ToKeeper {
-    /// Start this. The first line, and only the first.
+    /// Start this. The first request, and only the first.
     Launch(Box<LaunchLine>),
-    /// The first line on the keeper's own socket.
+    /// The first request on the keeper's own socket.
     Hello {
         /// `WIRE_VERSION`.
         version: u32,
@@ -136,10 +144,54 @@ pub enum ToKeeper {
     },
 }
 
+/// A request, as it stands on its line.
+#[derive(Serialize)]
+struct Request<'a> {
+    id: u64,
+    #[serde(flatten)]
+    what: &'a ToKeeper,
+}
+
+/// The line of a request; its id is one that this socket has not used.
+pub fn request(id: u64, what: &ToKeeper) -> Vec<u8> {
+    line(&Request { id, what })
+}
+
+/// How a request went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It was carried out.
+    Ok,
+    /// It was not.
+    Error,
+    /// Its id was used before: this is no reply to that one.
+    Duplicate,
+}
+
+/// The one answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The request's.
+    pub id: FrameId,
+    /// How it went.
+    pub status: Status,
+    /// Why it was not carried out, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// A line from a keeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FromKeeper {
+    /// The answer to a request.
+    Reply(Reply),
+    /// A line was no request, so none can be answered; what follows it is heard.
+    Fault {
+        /// What is wrong with it.
+        why: String,
+    },
     /// The command runs.
     Started {
         /// `WIRE_VERSION`.
@@ -228,4 +280,45 @@ pub fn line<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(value).unwrap_or_default();
     bytes.push(b'\n');
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::frame::{Admission, Gate, Line};
+
+    #[test]
+    fn each_request_passes_the_gate_and_comes_back() {
+        let launch = LaunchLine {
+            version: WIRE_VERSION,
+            argv: vec![Text::Utf8("a".into()), Text::Bytes(vec![255])],
+            environment: vec![(Text::Utf8("A".into()), Text::Bytes(vec![0, 1]))],
+            cwd: Text::Utf8("/".into()),
+            dir: Text::Utf8("/d".into()),
+            limits: JobLimits::new(1 << 40, Some(Millis(5))).with_processes_max(7),
+            truncation: Truncation::Off,
+            kept: true,
+            terminal: Some(Size { rows: 3, cols: 4 }),
+        };
+        let all = [
+            ToKeeper::Launch(Box::new(launch)),
+            ToKeeper::Hello { version: WIRE_VERSION, role: Role::Visitor },
+            ToKeeper::Kill { by: By::Model },
+            ToKeeper::Signal { signal: 2 },
+            ToKeeper::Keep { on: true },
+            ToKeeper::Input { bytes: "YQ==".into() },
+            ToKeeper::Resize { size: Size { rows: 1, cols: 2 } },
+            ToKeeper::Watch { on: false },
+        ];
+        let mut gate = Gate::new(SERVED);
+        assert_eq!(all.len(), SERVED.len());
+        for (n, what) in all.iter().enumerate() {
+            let mut line = request(n as u64, what);
+            assert_eq!(line.pop(), Some(b'\n'));
+            let Admission::Run(frame) = gate.admit(Line::Whole(line)) else { panic!("{what:?}") };
+            assert_eq!((frame.id, frame.kind.as_str()), (FrameId::Number(n as u64), SERVED[n]));
+            let back: ToKeeper = serde_json::from_value(frame.body.into()).unwrap();
+            assert_eq!(format!("{back:?}"), format!("{what:?}"));
+        }
+    }
 }

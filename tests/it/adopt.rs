@@ -155,6 +155,22 @@ impl Visitor {
         let mut stream = self.0.get_ref();
         stream.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
+    fn hello(&mut self) -> Value {
+        let version = windlass::process::wire::WIRE_VERSION;
+        self.say(json!({"id": 1, "type": "hello", "version": version, "role": "visitor"}));
+        let standing = self.hear().unwrap();
+        assert_eq!(self.hear().unwrap(), json!({"reply": {"id": 1, "status": "ok"}}));
+        standing
+    }
+    /// The next answer: events are passed by.
+    fn answer(&mut self) -> Value {
+        loop {
+            let line = self.hear().expect("an answer");
+            if line.get("reply").is_some() || line.get("fault").is_some() {
+                return line;
+            }
+        }
+    }
     fn hear(&mut self) -> Option<Value> {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
@@ -171,20 +187,20 @@ async fn visitors_say_hello_first_look_and_kill() {
     assert_eq!(crate::commands::mode(&socket), 0o600);
     // one that does not say hello is sent away
     let mut rude = Visitor::new(&bench);
-    rude.say(json!({"kill": {"by": "user"}}));
+    rude.say(json!({"id": 1, "type": "kill", "by": "user"}));
+    assert_eq!(rude.hear().unwrap()["reply"]["status"], "error");
     assert_eq!(rude.hear(), None);
     // one of another version too, with a word
     let mut old = Visitor::new(&bench);
-    old.say(json!({"hello": {"version": 1, "role": "visitor"}}));
+    old.say(json!({"id": 1, "type": "hello", "version": 1, "role": "visitor"}));
     assert!(old.hear().unwrap()["refused"]["why"].as_str().unwrap().contains("version"));
     // what is no line of ours is passed by
     let mut guest = Visitor::new(&bench);
-    guest.say(json!({"hello": {"version": windlass::process::wire::WIRE_VERSION, "role": "visitor"}}));
-    let standing = guest.hear().unwrap();
+    let standing = guest.hello();
     assert_eq!(standing["standing"]["bytes"], 5);
     assert_eq!(standing["standing"]["kept"], false);
     guest.say(json!({"nonsense": 1}));
-    guest.say(json!({"kill": {"by": "user"}}));
+    guest.say(json!({"id": 2, "type": "kill", "by": "user"}));
     let record = end_of(&mut running).await.record;
     assert_eq!(record.end, End::Killed { by: By::User });
     let mut ended = false;
@@ -193,6 +209,49 @@ async fn visitors_say_hello_first_look_and_kill() {
     }
     assert!(ended);
     until("the keeper's socket is gone", || !socket.exists()).await;
+}
+
+#[tokio::test]
+async fn a_keeper_answers_each_request_once_and_loses_no_kill() {
+    let bench = Bench::new();
+    let mut running = bench.start("echo here; exec sleep 300").await;
+    output_holds(&mut running, "here").await;
+    let mut guest = Visitor::new(&bench);
+    guest.hello();
+    let mut ask = |line: Value| {
+        guest.say(line);
+        let answer = guest.answer();
+        let reply = &answer["reply"];
+        match reply["status"].as_str() {
+            Some(status) => format!("{} {status} {}", reply["id"], reply["why"].as_str().unwrap_or_default()),
+            None => format!("fault {}", answer["fault"]["why"].as_str().unwrap()),
+        }
+    };
+    let huge = "x".repeat(windlass::process::wire::LINE_MAX);
+    let not_served = "2 error `reboot` is no type that is served here";
+    assert_eq!(ask(json!({"id": 2, "type": "reboot"})), not_served);
+    assert_eq!(ask(json!({"id": 3, "kind": "kill"})), "3 error the frame has no `type`");
+    assert!(
+        ask(json!({"id": 4, "type": "kill", "by": "nobody"})).starts_with("4 error `kill` is not understood")
+    );
+    assert!(
+        ask(json!({"id": 5, "type": "kill", "by": "user", "more": huge}))
+            .starts_with("5 error the frame is longer")
+    );
+    assert!(ask(json!({"id": 1, "type": "kill", "by": "user"})).starts_with("1 duplicate "));
+    assert!(ask(json!(["kill"])).starts_with("fault a line is no frame"));
+    assert_eq!(
+        ask(json!({"id": 6, "type": "input", "bytes": "YQ=="})),
+        "6 error the command has no terminal"
+    );
+    assert_eq!(ask(json!({"id": 7, "type": "signal", "signal": 99})), "7 error there is no signal 99");
+    assert_eq!(ask(json!({"id": 8, "type": "keep", "on": true})), "8 ok ");
+    assert_eq!(
+        running.process().pid,
+        carrying("300").into_iter().find(|pid| *pid == running.process().pid).unwrap()
+    );
+    assert_eq!(ask(json!({"id": "last", "type": "kill", "by": "model"})), "\"last\" ok ");
+    assert_eq!(end_of(&mut running).await.record.end, End::Killed { by: By::Model });
 }
 
 #[tokio::test]
@@ -211,7 +270,7 @@ async fn another_user_is_not_heard() {
     let socket = bench.record_dir().join("socket");
     std::fs::set_permissions(&socket, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
     let script = "import os,socket,sys\nos.setuid(65534)\ns=socket.socket(socket.AF_UNIX)\ns.settimeout(20)\n\
-                  s.connect(sys.argv[1])\ntry:\n s.sendall(b'{\"hello\":{\"version\":2,\"role\":\"visitor\"}}\\n{\"kill\":{\"by\":\"user\"}}\\n')\n \
+                  s.connect(sys.argv[1])\ntry:\n s.sendall(b'{\"id\":1,\"type\":\"hello\",\"version\":3,\"role\":\"visitor\"}\\n{\"id\":2,\"type\":\"kill\",\"by\":\"user\"}\\n')\n \
                   print(len(s.recv(10)))\nexcept (BrokenPipeError, ConnectionResetError):\n print(0)";
     let out =
         tokio::process::Command::new("python3").args(["-c", script]).arg(&socket).output().await.unwrap();

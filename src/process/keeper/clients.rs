@@ -14,6 +14,7 @@ use nix::poll::{PollFd, PollFlags};
 
 use super::socket::Socket;
 use crate::api::screen::Screen;
+use crate::law::frame::FrameId;
 use crate::law::socket::heard;
 use crate::process::record::SOCKET_FILE;
 use crate::process::terminal::Frame;
@@ -26,6 +27,8 @@ const VISITORS_MAX: usize = 32;
 const WAITING_MAX: usize = 1 << 20;
 
 struct Client {
+    /// No other has it.
+    number: u64,
     socket: Socket,
     /// None before its hello.
     role: Option<Role>,
@@ -37,6 +40,19 @@ struct Client {
 pub struct Clients {
     listener: Option<UnixListener>,
     clients: Vec<Client>,
+    /// The number of the next one.
+    next: u64,
+}
+
+/// A request that waits to be carried out and answered.
+#[derive(Debug)]
+pub struct Wish {
+    /// Whose.
+    pub client: u64,
+    /// Its id.
+    pub id: FrameId,
+    /// What.
+    pub what: ToKeeper,
 }
 
 /// What came of showing a picture.
@@ -52,7 +68,7 @@ pub struct Shown {
 #[derive(Debug, Default)]
 pub struct Said {
     /// Wishes, in order.
-    pub wishes: Vec<ToKeeper>,
+    pub wishes: Vec<Wish>,
     /// Somebody began to watch.
     pub watch: bool,
     /// The program was there, and is gone.
@@ -64,7 +80,8 @@ impl Clients {
     pub fn new(program: Socket) -> Self {
         Self {
             listener: None,
-            clients: vec![Client { socket: program, role: Some(Role::Program), shown: None }],
+            clients: vec![Client { number: 0, socket: program, role: Some(Role::Program), shown: None }],
+            next: 1,
         }
     }
 
@@ -127,6 +144,13 @@ impl Clients {
         }
     }
 
+    /// Answers a request.
+    pub fn reply(&mut self, wish: u64, id: &FrameId, done: Result<(), String>) {
+        if let Some(client) = self.clients.iter_mut().find(|client| client.number == wish) {
+            client.socket.reply(id, done);
+        }
+    }
+
     /// Tells progress to those who have read all before it.
     pub fn send_progress(&mut self, what: &FromKeeper) {
         for client in self.clients.iter_mut().filter(|client| client.role.is_some() && client.socket.idle()) {
@@ -178,9 +202,9 @@ impl Clients {
         while at < self.clients.len() {
             let client = &mut self.clients[at];
             client.socket.flush();
-            let lines = client.socket.hear();
-            for line in lines {
-                self.take(at, line, &standing, &mut said);
+            let asked = client.socket.hear();
+            for (id, what) in asked {
+                self.take(at, id, what, &standing, &mut said);
             }
             let client = &mut self.clients[at];
             if client.role != Some(Role::Program) && client.socket.waiting() > WAITING_MAX {
@@ -193,8 +217,15 @@ impl Clients {
         said
     }
 
-    fn take(&mut self, at: usize, line: ToKeeper, standing: &impl Fn() -> Standing, said: &mut Said) {
-        match (line, self.clients[at].role) {
+    fn take(
+        &mut self,
+        at: usize,
+        id: FrameId,
+        what: ToKeeper,
+        standing: &impl Fn() -> Standing,
+        said: &mut Said,
+    ) {
+        match (what, self.clients[at].role) {
             (ToKeeper::Hello { version, role }, None) => {
                 let refused = if version != WIRE_VERSION {
                     Some(format!("the keeper speaks version {WIRE_VERSION}, not {version}"))
@@ -206,31 +237,39 @@ impl Clients {
                 let client = &mut self.clients[at];
                 match refused {
                     Some(why) => {
-                        client.socket.send(&FromKeeper::Refused { why });
+                        client.socket.send(&FromKeeper::Refused { why: why.clone() });
+                        client.socket.reply(&id, Err(why));
                         client.socket.close();
                     }
                     None => {
                         client.role = Some(role);
                         client.socket.send(&FromKeeper::Standing(Box::new(standing())));
+                        client.socket.reply(&id, Ok(()));
                     }
                 }
             }
             // who said no hello asks for nothing
-            (_, None) => self.clients[at].socket.close(),
-            // there is one launch and one hello; a second one is not ours to understand
-            (ToKeeper::Launch(_) | ToKeeper::Hello { .. }, Some(_)) => {}
+            (_, None) => {
+                let socket = &mut self.clients[at].socket;
+                socket.reply(&id, Err("a hello comes first".to_owned()));
+                socket.close();
+            }
+            (ToKeeper::Launch(_) | ToKeeper::Hello { .. }, Some(_)) => {
+                self.clients[at].socket.reply(&id, Err("that was said before".to_owned()));
+            }
             (ToKeeper::Watch { on }, Some(_)) => {
                 self.clients[at].shown = on.then(Arc::default);
                 said.watch |= on;
+                self.clients[at].socket.reply(&id, Ok(()));
             }
             (
-                wish @ (ToKeeper::Kill { .. }
+                what @ (ToKeeper::Kill { .. }
                 | ToKeeper::Signal { .. }
                 | ToKeeper::Keep { .. }
                 | ToKeeper::Input { .. }
                 | ToKeeper::Resize { .. }),
                 Some(_),
-            ) => said.wishes.push(wish),
+            ) => said.wishes.push(Wish { client: self.clients[at].number, id, what }),
         }
     }
 
@@ -241,7 +280,8 @@ impl Clients {
                 continue;
             }
             if let Ok(socket) = Socket::accepted(stream) {
-                self.clients.push(Client { socket, role: None, shown: None });
+                self.clients.push(Client { number: self.next, socket, role: None, shown: None });
+                self.next += 1;
             }
         }
     }

@@ -39,9 +39,10 @@ const FAREWELL: Millis = Millis(2000);
 /// Keeps the command that the socket's first line launches; the keeper's exit code.
 pub fn keep(stream: UnixStream) -> i32 {
     let Ok(signals) = prepare() else { return 2 };
-    let Ok((mut socket, launch)) = Socket::open(stream) else { return 2 };
+    let Ok((mut socket, request, launch)) = Socket::open(stream) else { return 2 };
     match Begun::new(&launch, &mut socket) {
         Ok(begun) => {
+            socket.reply(&request, Ok(()));
             let mut keeper = Keeper::new(begun, &launch, signals);
             let mut clients = Clients::new(socket);
             if let Err(error) = clients.listen(&keeper.dir) {
@@ -52,7 +53,8 @@ pub fn keep(stream: UnixStream) -> i32 {
             0
         }
         Err(why) => {
-            socket.send(&FromKeeper::Failed { why });
+            socket.send(&FromKeeper::Failed { why: why.clone() });
+            socket.reply(&request, Err(why));
             1
         }
     }
@@ -204,25 +206,8 @@ impl Keeper {
     fn hear_clients(&mut self, clients: &mut Clients) {
         let said = clients.hear(|| self.standing());
         for wish in said.wishes {
-            match wish {
-                ToKeeper::Kill { by } => self.tell(JobEvent::Kill(by), clients),
-                ToKeeper::Signal { signal } => self.signal(signal),
-                ToKeeper::Keep { on } => self.keep(on, clients),
-                ToKeeper::Input { bytes } => {
-                    self.look.something_came(self.now());
-                    if let (Some(terminal), Ok(bytes)) = (self.intake.terminal(), STANDARD.decode(bytes)) {
-                        terminal.input(&bytes);
-                    }
-                }
-                ToKeeper::Resize { size } => {
-                    self.look.something_came(self.now());
-                    if let Some(terminal) = self.intake.terminal() {
-                        terminal.resize(size);
-                    }
-                }
-                // the clients' own
-                ToKeeper::Launch(_) | ToKeeper::Hello { .. } | ToKeeper::Watch { .. } => {}
-            }
+            let done = self.carry_out(wish.what, clients);
+            clients.reply(wish.client, &wish.id, done);
         }
         if said.watch {
             self.look.stale = true;
@@ -231,6 +216,28 @@ impl Keeper {
         if said.program_gone && !self.record.kept {
             self.tell(JobEvent::ProgramGone, clients);
         }
+    }
+
+    /// Does what was asked; else why not.
+    fn carry_out(&mut self, what: ToKeeper, clients: &mut Clients) -> Result<(), String> {
+        const NO_TERMINAL: &str = "the command has no terminal";
+        match what {
+            ToKeeper::Kill { by } => self.tell(JobEvent::Kill(by), clients),
+            ToKeeper::Signal { signal } => return self.signal(signal),
+            ToKeeper::Keep { on } => return self.keep(on, clients),
+            ToKeeper::Input { bytes } => {
+                self.look.something_came(self.now());
+                let bytes = STANDARD.decode(bytes).map_err(|error| error.to_string())?;
+                self.intake.terminal().ok_or(NO_TERMINAL)?.input(&bytes);
+            }
+            ToKeeper::Resize { size } => {
+                self.look.something_came(self.now());
+                self.intake.terminal().ok_or(NO_TERMINAL)?.resize(size);
+            }
+            // the clients' own
+            ToKeeper::Launch(_) | ToKeeper::Hello { .. } | ToKeeper::Watch { .. } => {}
+        }
+        Ok(())
     }
 
     fn standing(&self) -> Standing {
@@ -255,15 +262,17 @@ impl Keeper {
 
     /// Whether the command outlives the program. It is written before it is told: a program that is gone
     /// the moment after finds it so.
-    fn keep(&mut self, on: bool, clients: &mut Clients) {
+    fn keep(&mut self, on: bool, clients: &mut Clients) -> Result<(), String> {
         let record = KeeperRecord { kept: on, ..self.record.clone() };
-        if write_whole(&self.dir, KEEPER_FILE, &record).is_ok() {
+        let written = write_whole(&self.dir, KEEPER_FILE, &record);
+        if written.is_ok() {
             self.record = record;
         }
         clients.send(&FromKeeper::Kept { on: self.record.kept });
         if self.alone && !self.record.kept {
             self.tell(JobEvent::ProgramGone, clients);
         }
+        written.map_err(|error| format!("cannot write to {}: {error}", self.dir.display()))
     }
 
     /// Shows the terminal's picture to who watches, and finds out whether its program waits.
@@ -290,14 +299,15 @@ impl Keeper {
     }
 
     /// Like a shell's: to the process group in front of its terminal, else to the one that the command leads.
-    fn signal(&self, signal: i32) {
-        let front = self.intake.terminal_ref().and_then(Terminal::in_front);
-        let number = NixSignal::try_from(signal);
-        if let (Ok(signal), false) = (number, self.main_ended.is_some()) {
-            // its leader is not reaped, so the group is its own
-            let group = front.unwrap_or(self.process.pid);
-            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), signal);
+    fn signal(&self, signal: i32) -> Result<(), String> {
+        if self.main_ended.is_some() {
+            return Err("the command's own process has ended".to_owned());
         }
+        let number = NixSignal::try_from(signal).map_err(|_| format!("there is no signal {signal}"))?;
+        let front = self.intake.terminal_ref().and_then(Terminal::in_front);
+        // its leader is not reaped, so the group is its own
+        let group = nix::unistd::Pid::from_raw(front.unwrap_or(self.process.pid));
+        nix::sys::signal::killpg(group, number).map_err(|error| error.to_string())
     }
 
     fn hear_signals(&mut self, clients: &mut Clients) {
@@ -489,7 +499,9 @@ impl Keeper {
             let mut fds = Vec::new();
             clients.fds(&mut fds);
             let _ = poll(&mut fds, PollTimeout::from(100u8));
-            clients.hear(|| self.standing());
+            for wish in clients.hear(|| self.standing()).wishes {
+                clients.reply(wish.client, &wish.id, Err("the command is over".to_owned()));
+            }
         }
         let _ = std::fs::remove_file(self.dir.join(SOCKET_FILE));
         self.whole.remove_group();

@@ -107,6 +107,7 @@ async fn connect(dir: &Path, keeper: &ProcessId, truncation: Truncation) -> io::
     let mut running = Running {
         stream: UnixStream::from_std(stream)?,
         incoming: Vec::new(),
+        asked: 0,
         process: ProcessId { pid: 0, start: 0 },
         dir: dir.to_owned(),
         truncation,
