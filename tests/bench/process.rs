@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use divan::Bencher;
 use divan::counter::BytesCount;
 use tempfile::TempDir;
-use windlass::law::job::JobLimits;
+use windlass::law::job::{By, JobLimits};
 use windlass::law::output::{Bounded, DEFAULT_LIMITS, Keep, OutputLimits, Truncation};
 use windlass::process::{Launch, News, launch, use_keeper_program};
 
@@ -57,6 +57,23 @@ fn start_bare(bencher: Bencher<'_, '_>) {
         let mut child = Command::new("/bin/true");
         child.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap().wait().unwrap()
     });
+}
+
+/// From the wish to the verified end of the tree: not above 100 ms.
+#[divan::bench(sample_count = 30, sample_size = 1)]
+fn kill_under_a_keeper(bencher: Bencher<'_, '_>) {
+    let (place, runtime, mut number) = (TempDir::new().unwrap(), runtime(), 0);
+    bencher
+        .with_inputs(|| {
+            number += 1;
+            runtime.block_on(launch(command(place.path(), number, &["/bin/sleep", "300"]))).unwrap()
+        })
+        .bench_local_values(|mut running| {
+            runtime.block_on(async {
+                running.kill(By::User).await;
+                while !matches!(running.next().await, Some(News::Ended { .. }) | None) {}
+            });
+        });
 }
 
 #[divan::bench(sample_count = 50, sample_size = 1)]

@@ -246,10 +246,8 @@ async fn a_keeper_answers_each_request_once_and_loses_no_kill() {
     );
     assert_eq!(ask(json!({"id": 7, "type": "signal", "signal": 99})), "7 error there is no signal 99");
     assert_eq!(ask(json!({"id": 8, "type": "keep", "on": true})), "8 ok ");
-    assert_eq!(
-        running.process().pid,
-        carrying("300").into_iter().find(|pid| *pid == running.process().pid).unwrap()
-    );
+    let alive = windlass::process::tree::seen(running.process().pid).is_some_and(|seen| !seen.ended());
+    assert!(alive, "nothing of that was a kill");
     assert_eq!(ask(json!({"id": "last", "type": "kill", "by": "model"})), "\"last\" ok ");
     assert_eq!(end_of(&mut running).await.record.end, End::Killed { by: By::Model });
 }

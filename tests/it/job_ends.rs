@@ -4,7 +4,7 @@
 //! Keeps `job_end_names_its_cause`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use nix::sys::signal::{Signal, kill};
@@ -88,7 +88,7 @@ fn sleeps(mark: &str) {
     }
 }
 
-fn keeper(dir: &PathBuf) -> Pid {
+fn keeper(dir: &Path) -> Pid {
     let record: KeeperRecord = read(dir, "keeper.json").unwrap().unwrap();
     Pid::from_raw(record.keeper.pid)
 }

@@ -24,6 +24,7 @@ mod job_terminal;
 mod jobs_tool;
 mod journal;
 mod keeper;
+mod keeper_cost;
 mod kill_storm;
 mod lease;
 mod many_jobs;
