@@ -211,6 +211,13 @@ impl Storm {
                 assert!(same, "{n} is another process now: {:?}", self.moment);
             }
         }
+        // a keeper writes the end down when its last process is gone: until then it has not ended
+        if let Some(session) = self.session() {
+            for n in (0..JOBS).filter(|n| !kept.contains(n) && self.job_dir(&session, *n).exists()) {
+                let end = self.job_dir(&session, n).join("end.json");
+                wait("its end is recorded", || end.exists());
+            }
+        }
         (kept, took)
     }
 
