@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use windlass::api::access::Mode;
 use windlass::api::command::{Command as Ask, JobAsk, Query};
 use windlass::api::event::Event;
+use windlass::api::job::JobState;
 use windlass::base::{JobId, SessionId};
 use windlass::engine::Which;
 use windlass::process::record::ProcessId;
@@ -225,12 +226,15 @@ impl Storm {
         let mut options = self.place.options(r#"{"turns": []}"#, Mode::Auto, Which::Id(session.clone()));
         options.dirs = self.dirs();
         let mut open = Running::try_open(options).unwrap();
-        // the jobs of before are taken up before the first command is
+        // the jobs of before are listed before the first command is heard, and looked up beside it
         open.command(Ask::Ask { number: 1, query: Query::Prompts });
         while !open.events.iter().any(|event| matches!(event, Event::Answered { .. })) {
             let mut looked = false;
             open.until("an answer", |_| std::mem::replace(&mut looked, true).then_some(()));
         }
+        open.until("how each stands", |record| {
+            record.jobs.iter().all(|(_, row)| row.state != JobState::Sought).then_some(())
+        });
         open
     }
 
