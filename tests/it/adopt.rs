@@ -71,6 +71,19 @@ async fn one_that_is_kept_no_longer_ends_with_the_program() {
 }
 
 #[tokio::test]
+async fn one_that_is_being_ended_cannot_be_kept_any_more() {
+    let bench = Bench::new().grace(400);
+    let mut running = bench.start("trap '' TERM; echo ready; while :; do sleep 0.01; done").await;
+    output_holds(&mut running, "ready").await;
+    running.kill(By::Model).await;
+    running.keep(true).await;
+    while next_word(&mut running).await != Some(News::Kept(false)) {}
+    assert_eq!(end_of(&mut running).await.record.end, End::Killed { by: By::Model });
+    let file: KeeperRecord = record::read(&bench.record_dir(), "keeper.json").unwrap().unwrap();
+    assert!(!file.kept);
+}
+
+#[tokio::test]
 async fn what_a_command_left_behind_is_adopted_too() {
     let mark = mark();
     let bench = Bench::new();

@@ -262,7 +262,13 @@ impl Keeper {
 
     /// Whether the command outlives the program. It is written before it is told: a program that is gone
     /// the moment after finds it so.
+    ///
+    /// One that is being ended already is kept no more: whoever asks must not be told that it goes on.
     fn keep(&mut self, on: bool, clients: &mut Clients) -> Result<(), String> {
+        if on && self.job.ended_by().is_some() {
+            clients.send(&FromKeeper::Kept { on: self.record.kept });
+            return Err("the command is being ended".to_owned());
+        }
         let record = KeeperRecord { kept: on, ..self.record.clone() };
         let written = write_whole(&self.dir, KEEPER_FILE, &record);
         if written.is_ok() {
