@@ -9,11 +9,12 @@
 //! A child's directory (private): `base/` as it found the files, `copy/` where it works, `rules/` the ignore rules of
 //! the spawn that are not in the tree, `born.json` the copy's files as they were, `versions/` bytes by their hash,
 //! `run/` the records of the hand-back, `handback.json` its end, `conflicts/` the child's versions of what is open,
-//! `resolutions/` one run each.
+//! `resolutions/` one run each, `drafts/` what was chosen and not written yet.
 
 pub mod beneath;
 pub mod born;
 pub mod copying;
+pub mod draft;
 pub mod error;
 pub mod hand_back;
 pub mod listing;
@@ -77,6 +78,10 @@ impl Room {
 
     pub(crate) fn run(&self) -> PathBuf {
         self.dir.join("run")
+    }
+
+    pub(crate) fn drafts(&self) -> PathBuf {
+        self.dir.join("drafts")
     }
 
     pub(crate) fn resolutions(&self) -> PathBuf {

@@ -160,7 +160,10 @@ impl Room {
         let verdict = self.carry(parent, versions, dir)?;
         self.show_open(versions)?;
         match verdict {
-            Some(Verdict::Taken | Verdict::Same) | None => Ok(resolved),
+            Some(Verdict::Taken | Verdict::Same) | None => {
+                self.drop_draft(&resolved.path)?;
+                Ok(resolved)
+            }
             Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::Special) => {
                 Err(Error::ChangedMeanwhile { path: resolved.path })
             }

@@ -34,6 +34,7 @@ const OPENING: [&str; 3] = ["openat2", "openat", "write"];
 fn the_process_that_is_traced() {
     let Some(place) = std::env::var_os(PLACE) else { return };
     let root = Path::new(&place);
+    std::fs::write(root.join("pid"), std::process::id().to_string()).unwrap();
     Room::at(root.join("room")).hand_back(&root.join("parent")).unwrap();
 }
 
@@ -108,4 +109,51 @@ fn handback_crash_safe() {
     }
     eprintln!("killed {kills} times");
     assert!(kills >= 10, "the tracer killed nothing: {kills}");
+}
+
+/// Whether some thread of the traced process stands at the call that moves files.
+fn is_moving(root: &Path) -> bool {
+    let Ok(pid) = std::fs::read_to_string(root.join("pid")) else { return false };
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let call = format!("{} ", nix::libc::SYS_renameat2);
+    tasks.into_iter().any(|task| {
+        std::fs::read_to_string(task.path().join("syscall")).is_ok_and(|text| text.starts_with(&call))
+    })
+}
+
+/// The tracer holds the first move for a while after the path was looked at, and somebody saves meanwhile.
+fn saved_in_between(child: Option<&str>) {
+    let tmp = place();
+    let file = |text: &str| Some(Entry::File(text.as_bytes().to_vec(), false));
+    let childs = vec![(&b"edit"[..], child.and_then(file))];
+    let (parent, room) =
+        begin(tmp.path(), &Triple { base: vec![(b"edit", file("1"))], parent: vec![], child: childs });
+    let mut strace = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2"])
+        .args(["-e", "inject=renameat2:delay_enter=1500000:when=1"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "hand_back::cut::the_process_that_is_traced", "--test-threads=1"])
+        .env(PLACE, tmp.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let new = parent.join("new");
+    std::fs::write(&new, "saved").unwrap();
+    while !is_moving(tmp.path()) && strace.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    std::fs::rename(&new, parent.join("edit")).unwrap();
+    assert!(strace.wait().unwrap().success());
+    let text = std::fs::read_to_string(parent.join("edit")).unwrap();
+    assert_eq!(text, "saved", "{:?}", room.read_record().unwrap());
+    let record = room.read_record().unwrap().unwrap();
+    assert!(told(&record)[0].ends_with("conflict"), "{record:?}");
+}
+
+#[test]
+fn what_is_saved_between_looking_and_moving_is_put_back_and_told() {
+    saved_in_between(Some("2"));
+    saved_in_between(None);
 }

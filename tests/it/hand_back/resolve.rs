@@ -4,6 +4,9 @@ use std::fs;
 
 use windlass::law::hand_back::merge1::Verdict;
 use windlass::law::hand_back::tree::{TreePath, Version};
+use windlass::law::merge::resolution::Choice;
+use windlass::workspace::child::Room;
+use windlass::workspace::child::draft::Draft;
 use windlass::workspace::child::error::Error;
 use windlass::workspace::child::resolve::Written;
 
@@ -74,4 +77,27 @@ fn resolution_loses_nothing() {
     again.finish_resolutions(&parent).unwrap();
     assert_eq!(again.open_conflicts(&again.read_record().unwrap().unwrap()).unwrap().len(), 2);
     assert_eq!(fs::read_to_string(again.conflicts().join("g")).unwrap(), "child");
+}
+
+#[test]
+fn choices_that_were_not_written_survive_a_restart_until_a_version_changes() {
+    let tmp = place();
+    let (parent, room) = begin(tmp.path(), &triple());
+    let record = room.hand_back(&parent).unwrap();
+    let path = TreePath::new("d/f").unwrap();
+    let planned = record.path(&path).unwrap();
+    let of = [planned.base.clone(), planned.parent.clone(), planned.child.clone()];
+    let choices = vec![Choice::Both, Choice::Edited(b"\xff\n"[..].into())];
+    let draft = Draft { path: path.clone(), of: of.clone(), choices };
+    room.keep_draft(&draft).unwrap();
+    let again = Room::at(room.dir());
+    assert_eq!(again.draft(&path, &of).unwrap(), Some(draft));
+    let other = [of[0].clone(), Version::Absent, of[2].clone()];
+    assert_eq!(again.draft(&path, &other).unwrap(), None);
+    let seen = room.parents(&parent, &path).unwrap();
+    room.resolve(&parent, &path, &seen, Written::Version(planned.child.clone()), None).unwrap();
+    assert_eq!(room.draft(&path, &of).unwrap(), None, "it was written");
+    room.drop_all().unwrap();
+    assert!(!room.dir().exists());
+    assert_eq!(fs::read_to_string(parent.join("d/f")).unwrap(), "child");
 }

@@ -1,0 +1,70 @@
+//! Choices that were made and not written yet: they survive a restart, and go when the path is resolved or dropped.
+//!
+//! A draft is of three versions. Where one of them is another now, the choices are of no use, and the draft is none.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Room;
+use super::beneath::hash;
+use super::error::Error;
+use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::merge::resolution::Choice;
+use crate::store::private;
+
+/// The choices for one path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    /// Which path.
+    pub path: TreePath,
+    /// The versions that were looked at: base, parent, child.
+    pub of: [Version; 3],
+    /// What was chosen for each region.
+    pub choices: Vec<Choice>,
+}
+
+impl Room {
+    /// Keeps a draft in place of an earlier one of the path.
+    pub fn keep_draft(&self, draft: &Draft) -> Result<(), Error> {
+        private::dir(&self.drafts())?;
+        let path = self.draft_path(&draft.path)?;
+        let written =
+            serde_json::to_vec(draft).map_err(|source| Error::Record { path: path.clone(), source })?;
+        Ok(private::replace(&path, &written)?)
+    }
+
+    /// The draft of a path, if there is one and it is of these versions.
+    pub fn draft(&self, path: &TreePath, of: &[Version; 3]) -> Result<Option<Draft>, Error> {
+        let at = self.draft_path(path)?;
+        if !at.exists() {
+            return Ok(None);
+        }
+        let bytes = private::read(&at)?;
+        let draft: Draft =
+            serde_json::from_slice(&bytes).map_err(|source| Error::Record { path: at, source })?;
+        Ok((draft.path == *path && draft.of == *of).then_some(draft))
+    }
+
+    /// Removes the draft of a path; that there is none is fine.
+    pub fn drop_draft(&self, path: &TreePath) -> Result<(), Error> {
+        let at = self.draft_path(path)?;
+        match fs::remove_file(&at) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &at)(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Drops the workspace: copy, versions, records. Nothing of it can be had back.
+    pub fn drop_all(&self) -> Result<(), Error> {
+        fs::remove_dir_all(&self.dir).map_err(Error::io("remove", &self.dir))
+    }
+
+    fn draft_path(&self, path: &TreePath) -> Result<PathBuf, Error> {
+        // a path can be longer than a name may be
+        let name = hash(&mut path.as_bytes()).map_err(Error::io("name a draft in", &self.drafts()))?;
+        Ok(self.drafts().join(name.to_string()))
+    }
+}
