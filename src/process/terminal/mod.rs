@@ -8,6 +8,7 @@ mod device;
 mod frame;
 mod picture;
 mod reply;
+mod skim;
 mod waits;
 
 use std::collections::VecDeque;
@@ -44,6 +45,8 @@ pub struct Terminal {
     device: u64,
     parser: vt100::Parser<Asked>,
     strings: Strings,
+    /// Text that waits to be emulated.
+    skim: skim::Skim,
     /// The begin of a character whose end has not come.
     unfinished: Vec<u8>,
     outgoing: VecDeque<u8>,
@@ -73,6 +76,7 @@ impl Terminal {
             device: rustix::fs::fstat(&pair.slave)?.st_rdev,
             parser: emulator(size),
             strings: Strings::default(),
+            skim: skim::Skim::default(),
             unfinished: Vec::new(),
             outgoing: VecDeque::new(),
             picture: Arc::new(Screen { size, ..Screen::default() }),
@@ -91,6 +95,11 @@ impl Terminal {
     /// The command wrote these bytes: they are shown, and what they ask is answered, in the order of the questions.
     pub fn feed(&mut self, bytes: &[u8]) {
         (self.stale, self.fresh) = (true, true);
+        if self.unfinished.is_empty() && self.skim.holds(bytes, usize::from(self.rows())) {
+            return;
+        }
+        self.catch_up();
+        self.skim.follow(bytes);
         // the emulator (vte 0.15) loses what follows a character that came in two pieces
         let mut joined = std::mem::take(&mut self.unfinished);
         let bytes = if joined.is_empty() {
@@ -110,6 +119,19 @@ impl Terminal {
         self.emulate(|parser| parser.process(rest));
         let answers = std::mem::take(&mut self.parser.callbacks_mut().answers);
         self.input(&answers);
+    }
+
+    /// Text that waited is emulated, as far as it can be seen.
+    fn catch_up(&mut self) {
+        let waited = self.skim.take(usize::from(self.rows()));
+        if !waited.is_empty() {
+            self.emulate(|parser| parser.process(&waited));
+        }
+    }
+
+    fn rows(&self) -> u16 {
+        let (rows, _) = self.parser.screen().size();
+        rows.into()
     }
 
     /// Lets the emulator do something. It reads what anybody wrote: a fault in it costs the picture, not the job.
@@ -156,6 +178,7 @@ impl Terminal {
     pub fn resize(&mut self, size: Size) {
         let size = bounded(size);
         self.stale = true;
+        self.catch_up();
         self.emulate(|parser| parser.screen_mut().set_size(rows(size), cols(size)));
         let window =
             rustix::termios::Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
@@ -167,6 +190,7 @@ impl Terminal {
     pub fn picture(&mut self) -> Arc<Screen> {
         // the modes of the line can change without a byte of output
         if std::mem::take(&mut self.stale) || self.echo_changed() {
+            self.catch_up();
             let title = self.parser.callbacks().title.clone();
             let now = picture::picture(self.parser.screen(), title, self.echoes(), &self.picture);
             if now != *self.picture {
