@@ -16,6 +16,7 @@ use crate::api::message::{Answer, Body as Block, Finish, Stop};
 use crate::base::CallId;
 use crate::law::board::Progress;
 use crate::ui::widget::row::Role;
+use crate::ui::widget::text::ellipsis;
 
 /// Bytes of streaming arguments in which a title is looked for.
 const TITLE_WITHIN: usize = 8 * 1024;
@@ -23,6 +24,8 @@ const TITLE_WITHIN: usize = 8 * 1024;
 const ATTACH_WITHIN: usize = 512;
 /// Most files that are named of a restoring.
 const NAMED_MAX: usize = 5;
+/// Most columns of the command in the row that tells of a job's end.
+const COMMAND_COLUMNS: usize = 60;
 
 impl State {
     /// Takes what is new; whether anything changed that is drawn here.
@@ -107,7 +110,7 @@ impl State {
         let (mark, look) = crate::ui::pane::jobs::ended(&end.outcome.end);
         let cause = crate::ui::pane::jobs::cause(&end.outcome);
         let hidden = if end.hidden { " · the model is not told" } else { "" };
-        let command = one_line(&end.command);
+        let command = ellipsis(&one_line(&end.command), COMMAND_COLUMNS).into_owned();
         // one that went well is no matter; the others are looked at
         let role = if look == Role::Ok { Role::Dim } else { Role::Warning };
         let text = format!("{} {mark} {cause} after {took} · {command}{hidden}", end.job);
