@@ -49,20 +49,24 @@ pub struct Asked {
 pub struct Sampler {
     group: i32,
     members: Vec<i32>,
+    /// A search is due, and was not needed yet.
+    owed: bool,
     pace: Pace,
 }
 
 impl Sampler {
     /// Whether a process of the group in front waits for this terminal; `fresh`: something came since the last time.
     pub fn waits(&mut self, asked: Asked, fresh: bool) -> bool {
-        let search = self.pace.search(fresh || self.group != asked.group);
+        let another = std::mem::replace(&mut self.group, asked.group) != asked.group;
+        self.owed |= self.pace.search(fresh || another);
         // mostly it is the group's leader: one process to look at
-        let leader = in_group(asked.group, asked.group) && process_waits(asked.group, asked);
-        if search && !leader {
-            self.group = asked.group;
+        if in_group(asked.group, asked.group) && process_waits(asked.group, asked) {
+            return true;
+        }
+        if std::mem::take(&mut self.owed) {
             self.members = members(asked.group);
         }
-        leader || self.members.iter().any(|pid| in_group(*pid, asked.group) && process_waits(*pid, asked))
+        self.members.iter().any(|pid| in_group(*pid, asked.group) && process_waits(*pid, asked))
     }
 
     /// How long until it is asked again, when nothing comes.

@@ -142,6 +142,19 @@ fn a_quiet_terminal_is_looked_at_seldom_and_its_group_is_searched_for_more_seldo
 }
 
 #[test]
+fn a_prompt_that_nobody_answers_is_looked_at_seldom_until_something_is_typed() {
+    let mut cat = Running::start("cat", &[]);
+    cat.until_it_waits();
+    for _ in 0..=QUIET_MANY {
+        assert!(cat.terminal.waits());
+    }
+    assert_eq!(cat.terminal.rest(), SELDOM);
+    cat.terminal.input(b"a");
+    cat.terminal.waits();
+    assert_eq!(cat.terminal.rest(), OFTEN);
+}
+
+#[test]
 fn lists_of_polls_are_read_as_the_kernel_lays_them_out() {
     let entry =
         |fd: i32, events: u16| [&fd.to_ne_bytes()[..], &events.to_ne_bytes(), &0_u16.to_ne_bytes()].concat();
