@@ -255,7 +255,8 @@ impl Storm {
         open.close();
         let ends = job_lines::ends(&journal);
         let (mut real, mut rule) = (String::new(), String::new());
-        for n in (0..JOBS).filter(|n| self.job_dir(session, *n).exists()) {
+        // where the node does not stand yet it is still a call: that is settled as interrupted
+        for n in (0..JOBS).filter(|n| self.job_dir(session, *n).join("job.json").exists()) {
             let job = JobId(n as u32 + 1);
             let causes: Vec<&str> =
                 ends.iter().filter(|end| end.job == job.0).map(|end| end.cause.as_str()).collect();
