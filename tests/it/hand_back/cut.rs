@@ -145,11 +145,13 @@ fn saved_in_between(child: Option<&str>) {
         std::thread::yield_now();
     }
     std::fs::rename(&new, parent.join("edit")).unwrap();
+    // on a machine so slow that the call was over by then, it was saved after the move and stays so too
+    let in_time = is_moving(tmp.path());
     assert!(strace.wait().unwrap().success());
     let text = std::fs::read_to_string(parent.join("edit")).unwrap();
     assert_eq!(text, "saved", "{:?}", room.read_record().unwrap());
     let record = room.read_record().unwrap().unwrap();
-    assert!(told(&record)[0].ends_with("conflict"), "{record:?}");
+    assert!(!in_time || told(&record)[0].ends_with("conflict"), "{record:?}");
 }
 
 #[test]
