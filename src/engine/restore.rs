@@ -252,10 +252,44 @@ impl Note {
     /// Directories above a removed file that were made by the session's tools go, once they are empty.
     fn remove_made(&self, path: &Path) {
         for dir in path.ancestors().skip(1) {
-            let made = self.plan.made.contains(&Directory { path: dir.to_owned() });
-            if !made || std::fs::remove_dir(dir).is_err() {
+            if !self.plan.made.contains(&Directory { path: dir.to_owned() }) {
                 return;
             }
+            match std::fs::remove_dir(dir) {
+                Ok(()) => {}
+                // another file took it along, or the run before a crash did
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(_) => return,
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_cut_off_between_two_directories_removes_the_other() {
+        let tmp = tempfile::tempdir().unwrap();
+        let cwd = tmp.path().canonicalize().unwrap();
+        let blobs = Blobs::at(cwd.join("blobs"));
+        let from = blobs.keep(b"new").unwrap();
+        let path = cwd.join("made/in/f");
+        let step =
+            Step { path: path.clone(), from: Some(from), to: None, mode: None, mode_now: None, missing: 0 };
+        let made = [cwd.join("made"), cwd.join("made/in")].map(|path| Directory { path });
+        let plan = Plan { steps: vec![step], stayed: Vec::new(), made: made.into() };
+        let note = Note::new(None, None, Why::Rewind { to: None }, plan);
+        // the file and the inner directory went before the crash
+        std::fs::create_dir(cwd.join("made")).unwrap();
+        let done = note.carry_out(&blobs, &cwd, true);
+        assert_eq!(done.touched.iter().map(|touched| &touched.path).collect::<Vec<_>>(), [&path]);
+        assert!(!cwd.join("made").exists());
+        // what somebody put there stays, with its directory
+        std::fs::create_dir_all(cwd.join("made/in")).unwrap();
+        std::fs::write(cwd.join("made/theirs"), "x").unwrap();
+        note.carry_out(&blobs, &cwd, true);
+        assert!(cwd.join("made/theirs").exists() && !cwd.join("made/in").exists());
     }
 }

@@ -337,6 +337,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_saved_at_the_last_moment_is_put_where_it_was() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = tmp.path().canonicalize().unwrap();
+        let file = dir.join("f");
+        std::fs::write(&file, "theirs").unwrap();
+        let two = hash(b"two");
+        let spot = Spot::reach(&file, &dir, None).unwrap();
+        // as if somebody had saved between the look and the exchange
+        for (from, to, why) in [
+            (Some(two.as_str()), Some(&b"one"[..]), Why::Changed),
+            (Some(two.as_str()), None, Why::Changed),
+            (None, Some(&b"one"[..]), Why::MadeAgain),
+        ] {
+            assert_eq!(swap(&wanted(&file, from, to), &spot), Err(why.words()));
+            assert_eq!(std::fs::read(&file).unwrap(), b"theirs");
+            assert_eq!(names(&dir), ["f"]);
+        }
+    }
+
+    #[test]
     fn what_a_crash_left_is_cleared_away_and_nothing_of_others() {
         let tmp = tempfile::tempdir().unwrap();
         let dir = tmp.path().canonicalize().unwrap();

@@ -136,7 +136,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Signal(job, number) => {
             out.push(Effect::Send(Command::Job { job, ask: JobAsk::Signal(number) }));
         }
-        Pick::Rewind(target, restore) => tree_update::rewind(model, target, restore, out),
+        Pick::Rewind(target, restore) => tree_update::rewind(model, target, restore, now, out),
         Pick::Close => {}
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::api::command::{Command, Query};
 use crate::api::event::{RewindPlan, Rewound, TreeEntry};
-use crate::base::{JobId, Millis};
+use crate::base::{JobId, Millis, SessionId};
 use crate::ui::action::Action;
+use crate::ui::jobs_update::leave;
 use crate::ui::model::{Asker, Model};
-use crate::ui::msg::Effect;
+use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::{Overlay, catalog, line};
 use crate::ui::pane::PaneId;
 use crate::ui::pane::tree::{self, Target};
@@ -70,10 +71,17 @@ pub fn planned(model: &mut Model, plan: &RewindPlan) {
 }
 
 /// The rewind that was asked about is done.
-pub fn rewind(model: &mut Model, target: Target, restore: bool, out: &mut Vec<Effect>) {
+pub fn rewind(model: &mut Model, target: Target, restore: bool, now: Millis, out: &mut Vec<Effect>) {
     let Target { to, take_back, .. } = target;
+    model.say("going back…", now);
     out.push(Effect::Send(Command::Rewind { to, restore, take_back }));
     model.focus = PaneId::Composer;
+}
+
+/// A fork was made: it is opened, as by leaving; who stays finds it in the list.
+pub fn forked(model: &mut Model, session: SessionId, now: Millis, out: &mut Vec<Effect>) {
+    model.say("forked: the new session stands in the list of sessions", now);
+    leave(model, Exit::Switch(session), out);
 }
 
 /// A rewind was done: what came of it, in a line.

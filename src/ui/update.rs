@@ -261,7 +261,7 @@ fn on_event(model: &mut Model, event: Event, now: Millis, out: &mut Vec<Effect>)
             }
         }
         Event::Rewound(done) => tree_update::rewound(model, &done, now),
-        Event::Forked(session) => jobs_update::leave(model, crate::ui::msg::Exit::Switch(session), out),
+        Event::Forked(session) => tree_update::forked(model, session, now, out),
         Event::Closed => out.push(Effect::Leave(crate::ui::msg::Exit::Quit)),
     }
 }

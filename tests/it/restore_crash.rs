@@ -98,6 +98,12 @@ impl Killed {
         Self { place, first, last }
     }
 
+    /// How many restorings the journal tells of.
+    fn recorded(&self) -> usize {
+        let journal = std::fs::read_to_string(self.note().with_file_name("journal.jsonl")).unwrap();
+        journal.lines().filter(|line| line.contains("\"type\":\"restore\"")).count()
+    }
+
     fn note(&self) -> PathBuf {
         let sessions = std::fs::read_dir(self.place.dirs().sessions()).unwrap();
         sessions.map(|item| item.unwrap().path()).next().unwrap().join("restoring.json")
@@ -108,13 +114,15 @@ impl Killed {
         let root = self.place.cwd().parent().unwrap().to_owned();
         let mut child = Process::new(std::env::current_exe().unwrap())
             .args(["--exact", "restore_crash::the_program_that_is_killed", "--test-threads=1"])
-            .env(CHILD, root)
+            .env(CHILD, &root)
+            // what it makes for itself goes with the place
+            .env("TMPDIR", &root)
             .env(TARGET, self.first.as_str())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let (begin, note) = (Instant::now(), self.note());
+        let (begin, note, recorded) = (Instant::now(), self.note(), self.recorded());
         while !note.exists() && child.try_wait().unwrap().is_none() {
             assert!(begin.elapsed() < LONG, "it never began");
             std::thread::yield_now();
@@ -125,7 +133,8 @@ impl Killed {
         }
         let _ = child.kill();
         child.wait().unwrap();
-        note.exists()
+        // one that is recorded already is done, whether its note is gone or not
+        note.exists() && self.recorded() == recorded
     }
 
     fn reopen(&self) -> Running {

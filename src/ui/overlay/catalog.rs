@@ -304,7 +304,12 @@ pub fn rewind(target: &Target, plan: &RewindPlan, stops: &[String], cwd: &Path, 
     if plan.restores.is_empty() {
         rows.push(Row::new("Rewind", "no file changes", pick(false)));
     } else {
-        let back = format!("{}; /undo changes them again", files(plan.restores.len()));
+        let stay = match plan.conflicts.len() {
+            0 => String::new(),
+            1 => ", 1 stays".to_owned(),
+            n => format!(", {n} stay"),
+        };
+        let back = format!("{}{stay}; /undo changes them again", files(plan.restores.len()));
         rows.push(Row::new("Rewind and put the files back", back, pick(true)));
         rows.push(Row::new("Rewind only", "the files stay as they are", pick(false)));
     }
