@@ -136,6 +136,9 @@ pub struct LeftRecord {
     pub ended: Millis,
     /// Bytes of output after the command's end.
     pub bytes: u64,
+    /// Processes that a kill asked to end.
+    #[serde(default)]
+    pub gone: u32,
     /// Those that could not be ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Named>,

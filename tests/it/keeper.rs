@@ -394,7 +394,7 @@ async fn what_outlives_its_command_is_named_and_ends_with_the_program() {
     let path = bench.record_dir();
     until("the record", || path.join("left.json").exists()).await;
     let left: LeftRecord = record::read(&path, "left.json").unwrap().unwrap();
-    assert_eq!((left.by, left.bytes), (Some(By::ProgramGone), 5));
+    assert_eq!((left.by, left.bytes, left.gone), (Some(By::ProgramGone), 5, 2));
     assert_eq!(record::read::<Record>(&path, "end.json").unwrap().unwrap(), heard.record, "the end is final");
 }
 
@@ -409,7 +409,7 @@ async fn what_outlives_its_command_and_ends_by_itself_lets_the_keeper_go() {
     assert_eq!(next(&mut running).await, None);
     assert!(running.over());
     let left: LeftRecord = record::read(&bench.record_dir(), "left.json").unwrap().unwrap();
-    assert_eq!((left.by, left.bytes), (None, 0));
+    assert_eq!((left.by, left.bytes, left.gone), (None, 0, 0));
     record::forget(&bench.record_dir()).unwrap();
     assert!(!bench.record_dir().exists());
 }

@@ -200,6 +200,7 @@ pub fn left_outcome(left: &LeftRecord, bytes: u64, lines: u64, tail: &str, began
         end: left.by.map_or(End::Ended, |by| End::Killed { by }),
         ended: left.ended,
         duration: left.ended.since(began),
+        gone: left.gone,
         survivors: left.survivors.iter().map(Named::words).collect(),
         ..lost(bytes.max(left.bytes), lines, tail, began)
     }

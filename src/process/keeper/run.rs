@@ -489,11 +489,13 @@ impl Keeper {
     fn farewell(&mut self, clients: &mut Clients) {
         if self.left {
             let survivors = if self.tree_empty { Vec::new() } else { self.whole.living() };
+            let by = self.job.ended_by();
             let record = LeftRecord {
                 version: RECORD_VERSION,
-                by: self.job.ended_by(),
+                by,
                 ended: wall_clock(),
                 bytes: self.intake.left_bytes(),
+                gone: if by.is_some() { self.whole.gone() } else { 0 },
                 survivors,
             };
             // nobody is left to be told of a failure

@@ -194,8 +194,7 @@ fn leaves(keymap: &Keymap) -> String {
 
 fn command(row: &JobRow) -> String {
     let title = row.screen.as_ref().map(|screen| screen.title.trim()).filter(|title| !title.is_empty());
-    let command = row.node.command.trim().lines().next().unwrap_or_default();
-    tame(title.filter(|_| row.runs()).unwrap_or(command)).replace('\n', " ")
+    title.filter(|_| row.runs()).map_or_else(|| jobs::command(row), |title| tame(title).replace('\n', " "))
 }
 
 fn facts(state: &State, row: &JobRow, place: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) {
@@ -219,7 +218,7 @@ fn facts(state: &State, row: &JobRow, place: Rect, buf: &mut Buffer, theme: &The
         (where_it_is(state, row), 1),
     ];
     facts.retain(|(text, _)| !text.is_empty());
-    let command = tame(row.node.command.trim().lines().next().unwrap_or_default());
+    let command = jobs::command(row);
     let before = format!(" {} {mark} ", state.job);
     let keeps = width(&command).min(COMMAND_COLUMNS) + width(&before) + 3;
     let joined =

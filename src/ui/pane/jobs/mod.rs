@@ -19,7 +19,7 @@ use crate::ui::action::Action;
 pub use signals::{SIGNALS, signals};
 pub use update::{one, update};
 pub use view::{Shown, counts, view};
-pub use words::{bytes, cause, ended, ending, matters, stands};
+pub use words::{bytes, cause, command, ended, ending, matters, stands};
 
 /// What the pane remembers.
 #[derive(Debug, Default)]

@@ -129,7 +129,7 @@ fn draw_row(
     if row.kept && row.runs() {
         x = buf.set_stringn(x, y, "K", left(x), ink(Role::Key)).0 + 1;
     }
-    let command = tame(row.node.command.trim().lines().next().unwrap_or_default());
+    let command = words::command(row);
     let end = ending(row, left(x), width(&command), now);
     let long = width(&end);
     let room = left(x).saturating_sub(if long > 0 { long + 1 } else { 0 });

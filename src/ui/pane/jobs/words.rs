@@ -1,9 +1,10 @@
 //! How a job stands, in a mark and in words. For the pane, for the view of one job, and for whatever
 //! else tells of jobs.
 
-use crate::api::job::{JobOutcome, JobRow, JobState};
+use crate::api::job::{JobOutcome, JobRow, JobState, Starter};
 use crate::law::job::{End, signal_name};
 use crate::ui::widget::row::Role;
+use crate::ui::widget::text::tame;
 
 /// The mark of a job and its look: `…` is being looked up, `●` runs, `◐` is being ended, `✓` went well, `✗` did not, `?` is lost.
 pub fn stands(row: &JobRow) -> (&'static str, Role) {
@@ -12,6 +13,15 @@ pub fn stands(row: &JobRow) -> (&'static str, Role) {
         JobState::Running => ("●", Role::Accent),
         JobState::Ending { .. } => ("◐", Role::Warning),
         JobState::Ended(outcome) => ended(&outcome.end),
+    }
+}
+
+/// The first line of its command, tame; of what a command left behind, that it is so.
+pub fn command(row: &JobRow) -> String {
+    let line = tame(row.node.command.trim().lines().next().unwrap_or_default());
+    match row.node.by {
+        Starter::Left => format!("left by {line}"),
+        Starter::Model | Starter::Person => line.into_owned(),
     }
 }
 
