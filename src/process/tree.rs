@@ -28,6 +28,8 @@ pub struct Seen {
     pub id: ProcessId,
     /// Its parent's number.
     pub parent: i32,
+    /// The number of its process group.
+    pub group: i32,
     /// Its state's letter.
     pub state: u8,
 }
@@ -170,8 +172,9 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Seen> {
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     let state = *fields.first()?.as_bytes().first()?;
     let parent = fields.get(1)?.parse().ok()?;
+    let group = fields.get(2)?.parse().ok()?;
     let start = fields.get(19)?.parse().ok()?;
-    Some(Seen { id: ProcessId { pid, start }, parent, state })
+    Some(Seen { id: ProcessId { pid, start }, parent, group, state })
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! All of a command: the processes below its keeper, and those in its cgroup where it has one. Whoever left one of
 //! the two is in the other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use nix::sys::signal::Signal as NixSignal;
 use nix::unistd::getpid;
 use rustix::process::Signal;
 
@@ -16,6 +17,8 @@ const WALKS_MAX: usize = 10;
 const NAMED_MAX: usize = 64;
 /// From so many on they are all stopped before the first is killed: else those that live multiply meanwhile.
 const MANY: usize = 16;
+/// From so many on a process group is signalled as one.
+const LARGE: usize = 8;
 /// Walks for stopping them: each finds fewer.
 const STOPS_MAX: usize = 50;
 
@@ -107,8 +110,8 @@ impl Whole {
                 group.hold();
             }
         }
-        if hit.is_empty() {
-            self.stop();
+        if hit.is_empty() && self.stop() {
+            self.groups(NixSignal::SIGKILL);
         }
         for _ in 0..WALKS_MAX {
             let mut fresh = false;
@@ -128,21 +131,24 @@ impl Whole {
     }
 
     /// Stops all of them, until a walk finds none that runs: a process that is stopped does not fork. Few need not be.
-    fn stop(&self) {
+    /// Whether they were many.
+    fn stop(&self) -> bool {
         let mut stopped: HashSet<ProcessId> = HashSet::new();
         for _ in 0..STOPS_MAX {
             let all = self.all();
             if all.len() < MANY && stopped.is_empty() {
-                return;
+                return false;
             }
+            self.groups(NixSignal::SIGSTOP);
             let fresh: Vec<Seen> = all.into_iter().filter(|seen| stopped.insert(seen.id.clone())).collect();
             if fresh.is_empty() {
-                return;
+                break;
             }
             for seen in fresh {
                 tree::signal(&seen.id, Signal::STOP);
             }
         }
+        true
     }
 
     /// What lives, for people: of very many some.
@@ -154,6 +160,23 @@ impl Whole {
     pub fn remove_group(&self) {
         if let Some(group) = &self.group {
             group.remove();
+        }
+    }
+
+    /// Signals large process groups, each in one stroke that no fork outruns. The command leads a session of its own, so a
+    /// group that a process below the keeper is in has no others (one that is only in the cgroup may be of any); and a
+    /// number is not used again while so many have it.
+    fn groups(&self, signal: NixSignal) {
+        let own = nix::unistd::getpgrp().as_raw();
+        let mut sizes: HashMap<i32, usize> = HashMap::new();
+        for seen in tree::below(self.keeper) {
+            *sizes.entry(seen.group).or_default() += 1;
+        }
+        for (group, _) in
+            sizes.into_iter().filter(|(group, size)| *group > 1 && *group != own && *size >= LARGE)
+        {
+            // it may be another user's: who is left is signalled one by one
+            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), signal);
         }
     }
 }
