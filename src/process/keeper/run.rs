@@ -29,6 +29,8 @@ use crate::process::record::{
 use crate::process::terminal::Terminal;
 use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToKeeper};
 
+/// Processes that are reaped in one turn: a fork bomb's end without a pause, and must still be counted and ended.
+const REAPED_MAX: usize = 256;
 /// A cgroup is looked at so often when the keeper has no child and somebody is in it all the same.
 const STRAYS_EVERY: Millis = Millis(50);
 /// A terminal is sampled so long after something came, and then as it says.
@@ -333,7 +335,12 @@ impl Keeper {
 
     fn reap(&mut self, clients: &mut Clients) {
         let mut main = None;
+        let mut reaped = 0;
         let empty = loop {
+            reaped += 1;
+            if reaped > REAPED_MAX {
+                break false;
+            }
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     if pid.as_raw_nonzero().get() == self.process.pid && self.main_ended.is_none() {
@@ -359,7 +366,11 @@ impl Keeper {
         }
         // nobody tells of those that have no parent here
         self.tree_empty = empty && !self.whole.strays();
-        self.look_again = (empty && !self.tree_empty).then(|| self.now().plus(STRAYS_EVERY));
+        self.look_again = if reaped > REAPED_MAX {
+            Some(self.now())
+        } else {
+            (empty && !self.tree_empty).then(|| self.now().plus(STRAYS_EVERY))
+        };
         if self.tree_empty {
             self.tell(JobEvent::TreeEmpty, clients);
         } else {

@@ -102,18 +102,19 @@ impl Whole {
     /// Ends every process that may be ended; how many.
     pub fn destroy(&self) -> u32 {
         let mut hit: HashSet<ProcessId> = HashSet::new();
+        let (mut stroke, mut walks) = (0, WALKS_MAX);
         if let Some(group) = &self.group {
-            let members = group.members();
+            let count = group.count();
             if group.kill() {
-                hit.extend(members.into_iter().map(|seen| seen.id));
+                (stroke, walks) = (count, 1);
             } else {
                 group.hold();
             }
         }
-        if hit.is_empty() && self.stop() {
+        if stroke == 0 && self.stop() {
             self.groups(NixSignal::SIGKILL);
         }
-        for _ in 0..WALKS_MAX {
+        for _ in 0..walks {
             let mut fresh = false;
             for seen in self.all() {
                 if hit.insert(seen.id.clone()) {
@@ -127,7 +128,7 @@ impl Whole {
         if let Some(group) = &self.group {
             group.let_go();
         }
-        hit.len() as u32
+        hit.len().max(stroke) as u32
     }
 
     /// Stops all of them, until a walk finds none that runs: a process that is stopped does not fork. Few need not be.
