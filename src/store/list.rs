@@ -120,17 +120,20 @@ fn info(found: Found, wanted: &dyn Fn(&Header) -> bool) -> Option<SessionInfo> {
     })
 }
 
-/// The first line of the first message; empty when it is not near the beginning, none when the journal ends
-/// without one.
+/// The first line of the first message; without one, the first command that the person ran; empty when neither is near
+/// the beginning, none when the journal ends without both.
 fn first_message(input: &mut impl BufRead) -> Option<String> {
+    let mut command = None;
     for _ in 0..LINES_MAX {
-        let line = next(input)?;
+        let Some(line) = next(input) else { return command };
         match codec::decode(&line) {
-            Ok(Record::Entry(entry, _)) => {
-                if let EntryBody::User(message) = entry.body {
-                    return Some(title_of(&message.text));
+            Ok(Record::Entry(entry, _)) => match entry.body {
+                EntryBody::User(message) => return Some(title_of(&message.text)),
+                EntryBody::CallStart(start) if command.is_none() => {
+                    command = start.input["command"].as_str().map(|text| title_of(&format!("! {text}")));
                 }
-            }
+                _ => {}
+            },
             Ok(Record::Beside(beside)) if beside.kind == "user" => return Some(String::new()),
             Ok(_) | Err(_) => {}
         }

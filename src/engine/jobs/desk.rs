@@ -54,6 +54,8 @@ struct Entry {
     node: JobNode,
     asks: mpsc::Sender<Asked>,
     end: watch::Receiver<Option<Arc<JobOutcome>>>,
+    /// Its end was asked for: kept or not, it is waited for.
+    to_end: bool,
 }
 
 struct Inner {
@@ -96,11 +98,11 @@ impl Desk {
         self.inner().running.values().map(|entry| entry.node.clone()).collect()
     }
 
-    /// Whether none runs that does not go on without the program, and none has an end that is not told yet.
+    /// Whether none runs that does not go on without the program or that is being ended, and none has an end that is not told yet.
     pub fn none_to_end(&self) -> bool {
         let record = self.shared.read();
-        let goes_on = |job| record.jobs.get(job).is_none_or(|row| row.kept && row.runs());
-        self.inner().running.keys().all(goes_on)
+        let kept = |job| record.jobs.get(job).is_none_or(|row| row.kept && row.runs());
+        self.inner().running.iter().all(|(job, entry)| !entry.to_end && kept(job))
     }
 
     /// What a job told so far: bytes and lines.
@@ -128,7 +130,7 @@ impl Desk {
                 }
                 None => inner.jobs.began(job, after),
             }
-            inner.running.insert(job, Entry { node: node.clone(), asks, end });
+            inner.running.insert(job, Entry { node: node.clone(), asks, end, to_end: false });
         }
         self.shared.change(|record| record.jobs.begin(job, row));
         Sought { node, asked, told }
@@ -166,6 +168,12 @@ impl Desk {
     /// Tells the row of a job; nothing when it is gone.
     pub(super) fn report(&self, job: JobId, change: impl FnOnce(&mut JobRow)) {
         self.shared.change(|record| record.jobs.report(&job, change));
+    }
+
+    /// A job goes on without the program, or no longer. Who closes the session waits for that.
+    pub(super) fn kept(&self, job: JobId, kept: bool) {
+        self.report(job, |row| row.kept = kept);
+        self.wake.notify_one();
     }
 
     /// A job ended: it leaves those that run.
@@ -330,7 +338,10 @@ impl desk::Desk for Desk {
             let listed = self.inner().jobs.dismiss(job);
             return self.forget(listed.then_some(job));
         }
-        let asks = self.inner().running.get(&job).map(|entry| entry.asks.clone());
+        let asks = self.inner().running.get_mut(&job).map(|entry| {
+            entry.to_end |= ask == JobAsk::Kill;
+            entry.asks.clone()
+        });
         if let Some(asks) = asks {
             // a watcher that is that far behind waits for its keeper: a kill must still reach it
             if let Err(mpsc::error::TrySendError::Full(asked)) = asks.try_send(Asked { ask, by }) {

@@ -80,7 +80,7 @@ pub async fn watch(
             Some(News::Waiting(waiting)) => desk.report(job, |row| row.waiting = waiting),
             Some(News::Screen(screen)) if watched => desk.report(job, |row| row.screen = Some(screen)),
             Some(News::Screen(_)) => {}
-            Some(News::Kept(kept)) => desk.report(job, |row| row.kept = kept),
+            Some(News::Kept(kept)) => desk.kept(job, kept),
             Some(News::Ended { record, .. }) => {
                 let outcome = outcome(&record, &tail, node.began);
                 let left = !record.left.is_empty() && node.by != Starter::Left;

@@ -68,18 +68,14 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     let Some(state) = &mut model.job_view else { return };
     let (back, before) = match state.attached {
         Attached::Yes { back, chord } => (back, chord),
-        Attached::Over { back, since } => {
+        Attached::Over { since } => {
             let read = since.is_some_and(|since| now.since(since).0 >= READ_MS);
             let leaves = model.keymap.meaning(&[Layer::Attached], None, key);
-            let over = read || leaves == Meaning::Do(Action::LeaveTerminal);
-            if over && back {
-                return close(model, out);
-            }
-            state.attached = if over {
+            state.attached = if read || leaves == Meaning::Do(Action::LeaveTerminal) {
                 Attached::No
             } else {
                 // one who types on has not read it yet
-                Attached::Over { back, since: since.map(|_| now) }
+                Attached::Over { since: since.map(|_| now) }
             };
             return;
         }
@@ -131,17 +127,14 @@ fn send(model: &mut Model, bytes: Vec<u8>, out: &mut Vec<Effect>) {
 fn notice_end(model: &mut Model) {
     let Some(state) = &mut model.job_view else { return };
     let ended = model.jobs.get(state.job).is_none_or(|row| !row.runs());
-    if let Attached::Yes { back, .. } = state.attached
-        && ended
-    {
-        state.attached = Attached::Over { back, since: None };
+    if ended && matches!(state.attached, Attached::Yes { .. }) {
+        state.attached = Attached::Over { since: None };
     }
 }
 
 /// The end of the job is on the screen from now on.
 pub(super) fn see_end(state: &mut State, runs: bool, now: Millis) {
-    if let (false, Attached::Yes { back, .. } | Attached::Over { back, since: None }) = (runs, state.attached)
-    {
-        state.attached = Attached::Over { back, since: Some(now) };
+    if !runs && matches!(state.attached, Attached::Yes { .. } | Attached::Over { since: None }) {
+        state.attached = Attached::Over { since: Some(now) };
     }
 }

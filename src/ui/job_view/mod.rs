@@ -56,8 +56,6 @@ enum Attached {
     },
     /// It did; the job has ended, and what is typed goes nowhere.
     Over {
-        /// Going on leaves the view: one came from the list.
-        back: bool,
         /// Since when that is seen.
         since: Option<Millis>,
     },

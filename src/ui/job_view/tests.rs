@@ -239,11 +239,6 @@ fn what_was_meant_for_a_job_that_has_ended_does_nothing_else() {
     desk.end(1);
     desk.keys("ctrl-]");
     assert!(!desk.attached(), "the key that leaves does at once");
-    let mut desk = Desk::new();
-    desk.keys("ctrl-x j a");
-    desk.end(1);
-    desk.keys("ctrl-]");
-    assert!(desk.model.job_view.is_none(), "one who came from the list is back in the list");
 }
 
 #[test]
