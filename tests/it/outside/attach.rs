@@ -125,3 +125,42 @@ fn a_gigabyte_opens_at_its_end_and_scrolls() {
     program.wait_for("The Start");
     kill_and_quit(program);
 }
+
+#[test]
+fn leaving_waits_for_what_is_ended_and_not_for_what_goes_on() {
+    let home = Home::new();
+    let mark = crate::commands::mark();
+    let model = home.script(&json!({"turns": []}));
+    let mut program = home.show(&["--model", &model]);
+    program.wait_for("❯");
+    program.send(&format!("!exec sleep {mark}"));
+    program.wait_for("!exec");
+    program.send("\r");
+    program.until("the command", |_| crate::commands::carrying(&mark).len() == 1);
+    program.wait_for("bash exec sleep");
+    program.send("\x02");
+    program.wait_for("detached");
+    // nothing else may wake the session while it leaves
+    let state = home.path("state");
+    program.until("its node in the journal", |_| {
+        let journal = files(&state).into_iter().find(|file| file.ends_with("journal.jsonl"));
+        journal.is_some_and(|file| std::fs::read_to_string(file).unwrap().contains(r#""type":"job""#))
+    });
+    let leave = |program: &mut Program, downs: usize| {
+        program.send("\x04");
+        program.wait_for("Kill all");
+        program.send(&"\x1b[B".repeat(downs));
+        program.send("\r");
+        let asked = std::time::Instant::now();
+        assert_eq!(program.end(), 0);
+        asked.elapsed()
+    };
+    // until it may no longer wait for anything at all, a session takes 8 s
+    assert!(leave(&mut program, 2) < std::time::Duration::from_secs(5), "it waited for what goes on");
+    assert_eq!(crate::commands::carrying(&mark).len(), 1);
+    let mut again = home.show(&["--model", &model, "-c"]);
+    again.wait_for("Jobs (1)");
+    again.wait_for("K exec sleep");
+    leave(&mut again, 1);
+    assert_eq!(crate::commands::carrying(&mark), [0i32; 0], "it left before what was to end had ended");
+}
