@@ -5,18 +5,14 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 use windlass::base::Millis;
 use windlass::law::job::{By, End, Exit, Job, JobEffect, JobEvent, JobLimits};
 use windlass::process::record::{self, LeftRecord};
 use windlass::process::{News, Record};
 
 use crate::commands::{Bench, carrying, mark, next, until};
+use crate::scenarios::agree;
 
-const SCENARIOS: usize = 300;
-/// Scenarios that run at the same time.
-const AT_ONCE: usize = 6;
 const GRACE_MS: u64 = 150;
 /// More than the other processes of any scenario.
 const PROCESSES_MAX: u32 = 12;
@@ -227,21 +223,5 @@ async fn real(scenario: &Scenario) -> String {
 
 #[tokio::test]
 async fn job_ends_once_as_the_rule_says() {
-    let mut runner = TestRunner::default();
-    let mut scenarios: Vec<Scenario> =
-        (0..SCENARIOS).map(|_| scenario().new_tree(&mut runner).unwrap().current()).collect();
-    let mut running = tokio::task::JoinSet::new();
-    let mut done = 0;
-    while done < SCENARIOS {
-        while running.len() < AT_ONCE
-            && let Some(scenario) = scenarios.pop()
-        {
-            running.spawn(async move {
-                let real = real(&scenario).await;
-                assert_eq!(rule(&scenario), real, "{scenario:#?}");
-            });
-        }
-        running.join_next().await.unwrap().unwrap();
-        done += 1;
-    }
+    agree(scenario(), rule, |scenario| async move { real(&scenario).await }).await;
 }

@@ -4,16 +4,11 @@
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 use windlass::law::output::{Bounded, Keep, OutputLimits, Truncation};
 use windlass::process::{Record, record};
 
 use crate::commands::Bench;
-
-const SCENARIOS: usize = 300;
-/// Scenarios that run at the same time.
-const AT_ONCE: usize = 6;
+use crate::scenarios::agree;
 
 #[derive(Clone, Debug)]
 struct Scenario {
@@ -84,21 +79,5 @@ async fn real(scenario: &Scenario) -> String {
 
 #[tokio::test]
 async fn what_a_job_prints_is_bounded_as_the_rule_says() {
-    let mut runner = TestRunner::default();
-    let mut scenarios: Vec<Scenario> =
-        (0..SCENARIOS).map(|_| scenario().new_tree(&mut runner).unwrap().current()).collect();
-    let mut running = tokio::task::JoinSet::new();
-    let mut done = 0;
-    while done < SCENARIOS {
-        while running.len() < AT_ONCE
-            && let Some(scenario) = scenarios.pop()
-        {
-            running.spawn(async move {
-                let real = real(&scenario).await;
-                assert_eq!(rule(&scenario), real, "{scenario:?}");
-            });
-        }
-        running.join_next().await.unwrap().unwrap();
-        done += 1;
-    }
+    agree(scenario(), rule, |scenario| async move { real(&scenario).await }).await;
 }

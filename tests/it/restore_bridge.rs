@@ -10,23 +10,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 use windlass::api::access::Mode;
 use windlass::base::EntryId;
 use windlass::engine::Which;
 use windlass::law::rewind::{Decision, Present, Touch, plan};
 
 use crate::rewind_files::{calls, remove, rewind, script, turn, undo, write};
+use crate::scenarios::{SCENARIOS, on_threads};
 use crate::session::Place;
 
-const SCENARIOS: usize = 300;
-/// Scenarios that run at the same time.
-const AT_ONCE: usize = 6;
 const FILES: [&str; 3] = ["a", "d/b", "d/e/c"];
 
 /// A file gets these bytes, or is removed.
@@ -250,22 +245,8 @@ fn tool_calls(step: &Step) -> Option<Vec<serde_json::Value>> {
 fn ran() -> &'static [(Vec<Step>, String, String)] {
     static RAN: OnceLock<Vec<(Vec<Step>, String, String)>> = OnceLock::new();
     RAN.get_or_init(|| {
-        let mut runner = TestRunner::default();
-        let scenarios: Vec<Vec<Step>> =
-            (0..SCENARIOS).map(|_| scenario().new_tree(&mut runner).unwrap().current()).collect();
-        let next = AtomicUsize::new(0);
-        let ran = Mutex::new(Vec::new());
-        std::thread::scope(|scope| {
-            for _ in 0..AT_ONCE {
-                scope.spawn(|| {
-                    while let Some(steps) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let real = real(steps);
-                        ran.lock().unwrap().push((steps.clone(), rule(steps), real));
-                    }
-                });
-            }
-        });
-        ran.into_inner().unwrap()
+        let both = |steps: &Vec<Step>| (rule(steps), real(steps));
+        on_threads(&scenario(), both).into_iter().map(|(steps, (rule, real))| (steps, rule, real)).collect()
     })
 }
 

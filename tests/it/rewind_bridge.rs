@@ -7,12 +7,9 @@
 //! Keeps `rewind_stops_orphans`, `rewind_keeps_target_jobs`. Not here: files (`rewind`), what a rewind may go to.
 
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use windlass::api::access::Mode;
 use windlass::api::command::Command;
@@ -24,11 +21,8 @@ use windlass::law::jobs::{Ended, Jobs};
 
 use crate::commands::{carrying, mark};
 use crate::job_lines;
+use crate::scenarios::{SCENARIOS, on_threads};
 use crate::session::{Place, Running};
-
-const SCENARIOS: usize = 300;
-/// Scenarios that run at the same time.
-const AT_ONCE: usize = 6;
 
 /// A place in a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -258,22 +252,8 @@ fn began(session: &mut Running, job: JobId, quick: bool, mark: &str) {
 fn ran() -> &'static [(Vec<Step>, String, String)] {
     static RAN: OnceLock<Vec<(Vec<Step>, String, String)>> = OnceLock::new();
     RAN.get_or_init(|| {
-        let mut runner = TestRunner::default();
-        let scenarios: Vec<Vec<Step>> =
-            (0..SCENARIOS).map(|_| scenario().new_tree(&mut runner).unwrap().current()).collect();
-        let next = AtomicUsize::new(0);
-        let ran = Mutex::new(Vec::new());
-        std::thread::scope(|scope| {
-            for _ in 0..AT_ONCE {
-                scope.spawn(|| {
-                    while let Some(steps) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let real = real(steps);
-                        ran.lock().unwrap().push((steps.clone(), rule(steps), real));
-                    }
-                });
-            }
-        });
-        ran.into_inner().unwrap()
+        let both = |steps: &Vec<Step>| (rule(steps), real(steps));
+        on_threads(&scenario(), both).into_iter().map(|(steps, (rule, real))| (steps, rule, real)).collect()
     })
 }
 
