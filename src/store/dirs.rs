@@ -56,6 +56,14 @@ impl Dirs {
     pub fn workspaces(&self) -> PathBuf {
         self.state.join("workspaces")
     }
+    /// The copies of a session's children.
+    pub fn workspaces_of(&self, parent: &SessionId) -> PathBuf {
+        self.workspaces().join(parent.as_str())
+    }
+    /// One child's copy, base, versions and records.
+    pub fn workspace(&self, parent: &SessionId, child: &str) -> PathBuf {
+        self.workspaces_of(parent).join(child)
+    }
     /// The log of the program itself.
     pub fn log(&self) -> PathBuf {
         self.state.join("log")
