@@ -105,6 +105,8 @@ pub struct Status {
     pub cost: Option<f64>,
     /// Messages not delivered yet, in order.
     pub pending: Vec<Pending>,
+    /// Conflicts of this session's hand-backs that nobody resolved yet.
+    pub open_conflicts: usize,
 }
 
 /// What kind of part of an answer streams.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::api::access::{Decision, Mode};
 use crate::api::entry::Level;
+use crate::api::hand_back::HandBackAsk;
 use crate::api::message::{Image, Thinking};
 use crate::api::screen::Size;
 use crate::base::{CallId, EntryId, JobId, SessionId};
@@ -129,7 +130,7 @@ pub enum JobAsk {
 }
 
 /// A question whose answer needs the disk or the network, so a screen cannot answer it itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Query {
     /// Files of the directory, for `@`.
     Files,
@@ -178,6 +179,8 @@ pub enum Query {
         /// The entry; none: before the first.
         to: Option<EntryId>,
     },
+    /// Something of the hand-backs of this session's children.
+    HandBack(HandBackAsk),
     /// Model servers that answer on loopback.
     Servers,
     /// Custom commands (`commands/*.md`).

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::api::entry::Level;
+use crate::api::hand_back::HandBackReply;
 use crate::api::message::Image;
 use crate::base::{EntryId, JobId, Millis, SessionId};
 
@@ -71,6 +72,8 @@ pub enum Reply {
     Tree(Vec<TreeEntry>),
     /// What a rewind would do.
     RewindPlan(RewindPlan),
+    /// Of the hand-backs.
+    HandBack(HandBackReply),
     /// Model servers on loopback.
     Servers(Vec<ServerInfo>),
     /// Custom commands.

@@ -2,13 +2,15 @@
 //!
 //! In reading order: `message` (what a model says and is told), `entry` (what the journal holds),
 //! `access` (what a call wants to do), `command` (what a person asks for), `event` (what answers a
-//! query), `board` (what runs now), `job` and `screen` (what outlives a call), `path` (how a path stands in JSON).
+//! query), `board` (what runs now), `job` and `screen` (what outlives a call), `hand_back` (what came back from
+//! children), `path` (how a path stands in JSON).
 
 pub mod access;
 pub mod board;
 pub mod command;
 pub mod entry;
 pub mod event;
+pub mod hand_back;
 pub mod job;
 pub mod message;
 pub mod path;

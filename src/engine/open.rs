@@ -375,6 +375,7 @@ fn status_before(options: &Options) -> Status {
         usage: Usage::default(),
         cost: None,
         pending: Vec::new(),
+        open_conflicts: 0,
     }
 }
 

@@ -324,7 +324,7 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             }
             model.say(why, now);
         }
-        (_, Reply::Artifact { .. } | Reply::JobLog { .. } | Reply::JobFound(_)) => {}
+        (_, Reply::Artifact { .. } | Reply::JobLog { .. } | Reply::JobFound(_) | Reply::HandBack(_)) => {}
     }
 }
 

@@ -61,6 +61,7 @@ fn record() -> Record {
         usage: Usage::default(),
         cost: None,
         pending: Vec::new(),
+        open_conflicts: 0,
     };
     let mut jobs = Board::default();
     jobs.begin(JobId(1), row(1, true));

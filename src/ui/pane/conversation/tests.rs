@@ -49,6 +49,7 @@ impl Fake {
             usage: Usage::default(),
             cost: None,
             pending: Vec::new(),
+            open_conflicts: 0,
         };
         Self(Record {
             path: Vec::new(),

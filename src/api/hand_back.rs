@@ -1,0 +1,179 @@
+//! The hand-backs of a session, as the viewer and the engine speak of them.
+//!
+//! Plain data. What becomes of a path was decided by `law::hand_back`; what a person chooses, by `law::merge`.
+
+use std::sync::Arc;
+
+use crate::base::Millis;
+use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::renames::Rename;
+use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::merge::resolution::Choice;
+
+/// What came back from one child.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandBack {
+    /// The child's name.
+    pub child: String,
+    /// When it ended.
+    pub at: Millis,
+    /// Every path that the child changed, in order.
+    pub paths: Vec<HandBackPath>,
+    /// Files that the child gave another path.
+    pub renames: Vec<Rename>,
+    /// What the child made and the ignore rules leave out; it is still in the copy.
+    pub left_out: Vec<TreePath>,
+}
+
+/// One path of a hand-back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandBackPath {
+    /// Beneath the parent's directory.
+    pub path: TreePath,
+    /// What the hand-back did with it.
+    pub verdict: Verdict,
+    /// What a person did with it since.
+    pub by_hand: ByHand,
+    /// Whether choices are kept that were not written yet.
+    pub draft: bool,
+}
+
+impl HandBackPath {
+    /// Whether it is a conflict that nobody resolved yet.
+    pub fn is_open(&self) -> bool {
+        matches!(self.verdict, Verdict::Conflict(_)) && self.by_hand == ByHand::Nothing
+    }
+}
+
+/// What a person did with a path of a hand-back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ByHand {
+    /// Nothing, or what was done was taken back.
+    #[default]
+    Nothing,
+    /// A conflict was resolved.
+    Resolved,
+    /// What was taken was put back as it was.
+    Reverted,
+    /// The path was changed outside of the viewer since the hand-back, as far as is known.
+    Outside,
+}
+
+/// One side of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sided {
+    /// What is there.
+    pub version: Version,
+    /// The bytes, where it is a file; none also for one that is too large to be looked at (`bytes_len` tells).
+    pub bytes: Option<Arc<[u8]>>,
+    /// The file's size in bytes; 0 for what is no file.
+    pub bytes_len: u64,
+}
+
+/// All that the viewer needs of one path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sides {
+    /// Whose.
+    pub child: String,
+    /// Which.
+    pub path: TreePath,
+    /// What the hand-back did with it.
+    pub verdict: Verdict,
+    /// As the child found it.
+    pub base: Sided,
+    /// As the parent's directory has it now: what a resolution names as seen.
+    pub parent: Sided,
+    /// As the child left it.
+    pub theirs: Sided,
+    /// As the parent's directory had it when the child ended.
+    pub parent_then: Version,
+    /// Choices that were made for these very versions and not written.
+    pub draft: Option<Vec<Choice>>,
+    /// How the same three versions were resolved before, here or in another session: proposed, never made.
+    pub earlier: Option<Arc<[u8]>>,
+    /// Whether a merge program (`mergiraf`) can be asked for a proposal.
+    pub can_propose: bool,
+}
+
+/// What a path gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// One of the versions of the record.
+    Version(Version),
+    /// A file with these bytes.
+    Bytes {
+        /// What it holds.
+        bytes: Arc<[u8]>,
+        /// Whether its owner may run it.
+        executable: bool,
+    },
+}
+
+/// What is asked of the hand-backs of a session; each has its answer in `HandBackReply`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HandBackAsk {
+    /// All of them, newest first.
+    List,
+    /// One path of one.
+    Sides {
+        /// Whose.
+        child: String,
+        /// Which.
+        path: TreePath,
+    },
+    /// Write a resolution of a path, or put a taken path back (`Take::Version` of the parent's).
+    Write {
+        /// Whose.
+        child: String,
+        /// Which.
+        path: TreePath,
+        /// What the person saw in the parent's directory. If something else is there now, nothing is written.
+        seen: Version,
+        /// What it gets.
+        take: Take,
+        /// What was chosen for each region, where the text was merged by lines.
+        choices: Option<Vec<Choice>>,
+    },
+    /// Take the newest resolution of a path back.
+    Undo {
+        /// Whose.
+        child: String,
+        /// Which.
+        path: TreePath,
+    },
+    /// Keep choices that are not written yet, for later and for the next open.
+    KeepDraft {
+        /// Whose.
+        child: String,
+        /// Which.
+        path: TreePath,
+        /// The versions that were looked at: base, parent, child.
+        of: Box<[Version; 3]>,
+        /// What was chosen for each region; none: the draft is dropped.
+        choices: Option<Vec<Choice>>,
+    },
+    /// Ask a merge program for its merge of a path.
+    Propose {
+        /// Whose.
+        child: String,
+        /// Which.
+        path: TreePath,
+    },
+}
+
+/// The answer to a `HandBackAsk`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HandBackReply {
+    /// All of them, newest first.
+    List(Vec<HandBack>),
+    /// One path.
+    Sides(Box<Sides>),
+    /// It was written; how the path's hand-back stands now.
+    Written(Box<HandBack>),
+    /// Nothing was written: the parent's directory has something else at the path now. It can be looked at anew.
+    Changed(Box<Sides>),
+    /// The draft is kept, or dropped.
+    Kept,
+    /// What the merge program made of it; none: it found no merge.
+    Proposal(Option<Arc<[u8]>>),
+}
