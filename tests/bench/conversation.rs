@@ -35,6 +35,7 @@ fn record() -> Record {
         usage: Usage::default(),
         cost: None,
         pending: Vec::new(),
+        open_conflicts: 0,
     };
     Record {
         jobs: windlass::law::board::Board::default(),

@@ -39,6 +39,7 @@ pub fn empty() -> Record {
             usage: Usage::default(),
             cost: Some(0.42),
             pending: Vec::new(),
+            open_conflicts: 0,
         }),
         revision: 0,
     }
