@@ -1,13 +1,13 @@
 //! A child's own copy of a directory, and how its changes come back: law W carried out on disks.
 //!
 //! `listing` says which files, `copying` makes base and copy, `scan` what the child changed, `run` carries a plan out
-//! so that it can be cut anywhere, `hand_back` does all of it at a child's end, `resolve` one path by hand. What is
-//! decided is decided by `law::hand_back`. Everything here blocks; a cancel flag and counts are in `Progress`.
+//! so that it can be cut anywhere, `hand_back` does all of it at a child's end, `resolve` one path by hand, `rooms` says
+//! which workspaces there are. What is decided is decided by `law::hand_back`, and one writes at a time (`lock`). Everything here blocks; a cancel flag and counts are in `Progress`.
 //!
 //! Not here: stopping the child, telling anyone, choosing a resolution.
 //!
 //! A child's directory (private): `base/` as it found the files, `copy/` where it works, `rules/` the ignore rules of
-//! the spawn that are not in the tree, `born.json` the copy's files as they were, `versions/` bytes by their hash,
+//! the spawn that are not in the tree, `parent` the directory's name, `born.json` the copy's files as they were, `versions/` bytes by their hash,
 //! `run/` the records of the hand-back, `handback.json` its end, `conflicts/` the child's versions of what is open,
 //! `resolutions/` one run each, `drafts/` what was chosen and not written yet.
 
@@ -18,7 +18,9 @@ pub mod draft;
 pub mod error;
 pub mod hand_back;
 pub mod listing;
+mod lock;
 pub mod resolve;
+pub mod rooms;
 pub mod rules;
 mod run;
 pub mod scan;
@@ -66,6 +68,10 @@ impl Room {
 
     pub(crate) fn rules(&self) -> PathBuf {
         self.dir.join("rules")
+    }
+
+    pub(crate) fn parent_name(&self) -> PathBuf {
+        self.dir.join("parent")
     }
 
     pub(crate) fn born(&self) -> PathBuf {

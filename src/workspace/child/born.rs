@@ -86,6 +86,7 @@ impl Room {
             for dir in [self.base(), self.copy(), self.rules()] {
                 let _ = std::fs::remove_dir_all(dir);
             }
+            let _ = std::fs::remove_file(self.parent_name());
             // one that holds more stays
             let _ = std::fs::remove_dir(&self.dir);
         }
@@ -93,6 +94,7 @@ impl Room {
     }
 
     fn fill(&self, parent: &Path, listing: Listing, progress: &Progress) -> Result<Made, Error> {
+        self.name_parent(parent)?;
         rules::keep(parent, &self.rules())?;
         let clones = AtomicBool::new(true);
         let counts = copy(parent, &self.base(), &listing.paths, &clones, progress)?;

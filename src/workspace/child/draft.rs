@@ -57,11 +57,6 @@ impl Room {
         }
     }
 
-    /// Drops the workspace: copy, versions, records. Nothing of it can be had back.
-    pub fn drop_all(&self) -> Result<(), Error> {
-        fs::remove_dir_all(&self.dir).map_err(Error::io("remove", &self.dir))
-    }
-
     fn draft_path(&self, path: &TreePath) -> Result<PathBuf, Error> {
         // a path can be longer than a name may be
         let name = hash(&mut path.as_bytes()).map_err(Error::io("name a draft in", &self.drafts()))?;

@@ -61,6 +61,18 @@ pub enum Error {
         /// Which.
         path: TreePath,
     },
+    /// Somebody else writes.
+    #[error("{} is being worked on by another windlass; try again when that is done", path.display())]
+    Busy {
+        /// The child's directory.
+        path: PathBuf,
+    },
+    /// The workspace is gone.
+    #[error("{} is gone: the workspace was dropped", path.display())]
+    Dropped {
+        /// The child's directory.
+        path: PathBuf,
+    },
     /// A record cannot be read.
     #[error("{} is damaged; the versions beside it are whole", path.display())]
     Record {

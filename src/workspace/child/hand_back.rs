@@ -54,6 +54,7 @@ impl Room {
     /// Hands the child's changes back to `parent`. The child must be stopped. Cut anywhere, it can be run again; after
     /// its end was recorded it changes nothing in the parent's directory.
     pub fn hand_back(&self, parent: &Path) -> Result<Record, Error> {
+        let _held = self.lock()?;
         if let Some(record) = self.read_record()? {
             self.clean(&record)?;
             return Ok(record);

@@ -4,6 +4,7 @@
 //! parent's directory before it is kept, so that it can be had back until the workspace is dropped. Keeps
 //! `resolution_loses_nothing`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +63,7 @@ impl Room {
         result: Written,
         choices: Option<Vec<Choice>>,
     ) -> Result<Resolved, Error> {
+        let _held = self.lock()?;
         let versions = Versions::open(&self.versions())?;
         let after = match result {
             Written::Version(version) => version.tracked().clone(),
@@ -79,6 +81,7 @@ impl Room {
 
     /// Takes the last resolution of a path back; none if there is none.
     pub fn undo(&self, parent: &Path, path: &TreePath) -> Result<Option<Resolved>, Error> {
+        let _held = self.lock()?;
         let versions = Versions::open(&self.versions())?;
         let Some(last) = self.last_of(path)? else { return Ok(None) };
         let Resolved { path, before, after, .. } = last;
@@ -102,8 +105,9 @@ impl Room {
     /// The conflicts without a resolution, in order.
     pub fn open_conflicts(&self, record: &Record) -> Result<Vec<TreePath>, Error> {
         let mut open = Vec::new();
+        let standing = self.standing_resolutions()?;
         for planned in record.paths.iter().filter(|planned| matches!(planned.verdict, Verdict::Conflict(_))) {
-            if self.last_of(&planned.path)?.is_none() {
+            if standing.get(&planned.path).is_none_or(Vec::is_empty) {
                 open.push(planned.path.clone());
             }
         }
@@ -112,6 +116,7 @@ impl Room {
 
     /// Finishes the resolutions that were cut, and shows the conflicts that are open.
     pub fn finish_resolutions(&self, parent: &Path) -> Result<(), Error> {
+        let _held = self.lock()?;
         let versions = Versions::open(&self.versions())?;
         for dir in self.runs() {
             self.carry(parent, &versions, dir)?;
@@ -132,11 +137,17 @@ impl Room {
 
     /// The last resolution of a path that stands.
     fn last_of(&self, path: &TreePath) -> Result<Option<Resolved>, Error> {
-        let mut stack = Vec::new();
-        for resolved in self.resolved()?.into_iter().filter(|resolved| resolved.path == *path) {
+        Ok(self.standing_resolutions()?.remove(path).and_then(|mut stack| stack.pop()))
+    }
+
+    /// The resolutions that stand, by their paths, in order.
+    fn standing_resolutions(&self) -> Result<BTreeMap<TreePath, Vec<Resolved>>, Error> {
+        let mut stacks: BTreeMap<TreePath, Vec<Resolved>> = BTreeMap::new();
+        for resolved in self.resolved()? {
+            let stack = stacks.entry(resolved.path.clone()).or_default();
             if resolved.undoes { drop(stack.pop()) } else { stack.push(resolved) }
         }
-        Ok(stack.pop())
+        Ok(stacks)
     }
 
     fn write_one(&self, parent: &Path, versions: &Versions, resolved: Resolved) -> Result<Resolved, Error> {

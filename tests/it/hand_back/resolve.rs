@@ -9,6 +9,7 @@ use windlass::workspace::child::Room;
 use windlass::workspace::child::draft::Draft;
 use windlass::workspace::child::error::Error;
 use windlass::workspace::child::resolve::Written;
+use windlass::workspace::child::rooms::rooms;
 
 use super::trees::{Entry, Triple};
 use super::{begin, place};
@@ -100,4 +101,49 @@ fn choices_that_were_not_written_survive_a_restart_until_a_version_changes() {
     room.drop_all().unwrap();
     assert!(!room.dir().exists());
     assert_eq!(fs::read_to_string(parent.join("d/f")).unwrap(), "child");
+}
+
+#[test]
+fn two_who_resolve_at_once_do_so_one_after_the_other() {
+    for _ in 0..crate::cases(10) {
+        let tmp = place();
+        let (parent, room) = begin(tmp.path(), &triple());
+        let record = room.hand_back(&parent).unwrap();
+        let path = TreePath::new("d/f").unwrap();
+        let seen = room.parents(&parent, &path).unwrap();
+        let write = |text: &str| {
+            let bytes = Written::Bytes { bytes: text.as_bytes().to_vec(), executable: false };
+            Room::at(room.dir()).resolve(&parent, &path, &seen, bytes, None)
+        };
+        let (one, other) = std::thread::scope(|scope| {
+            let one = scope.spawn(|| write("one"));
+            let other = scope.spawn(|| write("other"));
+            (one.join().unwrap(), other.join().unwrap())
+        });
+        let text = if one.is_ok() { "one" } else { "other" };
+        assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
+        assert!(matches!(one.or(other), Ok(resolved) if resolved.path == path));
+        assert_eq!(fs::read_to_string(parent.join("d/f")).unwrap(), text);
+        assert_eq!(room.resolved().unwrap().len(), 1);
+        assert_eq!(room.open_conflicts(&record).unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn the_workspaces_of_a_session_are_listed_with_how_they_stand() {
+    let tmp = place();
+    assert_eq!(rooms(&tmp.path().join("nobody")).unwrap(), []);
+    let (parent, room) = begin(tmp.path(), &triple());
+    fs::create_dir(tmp.path().join("all")).unwrap();
+    fs::rename(room.dir(), tmp.path().join("all/tests")).unwrap();
+    fs::write(tmp.path().join("all/no-room"), "").unwrap();
+    let found = rooms(&tmp.path().join("all")).unwrap();
+    let [(name, room)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(name, "tests");
+    assert_eq!(room.parent().unwrap(), Some(fs::canonicalize(&parent).unwrap()));
+    let standing = room.standing().unwrap();
+    assert_eq!((standing.record, standing.open.len(), standing.cut), (None, 0, false));
+    let record = room.hand_back(&parent).unwrap();
+    let standing = room.standing().unwrap();
+    assert_eq!((standing.record, standing.open.len(), standing.cut), (Some(record), 2, false));
 }

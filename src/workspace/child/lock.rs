@@ -1,0 +1,101 @@
+//! One writer at a time: whoever hands back, resolves, undoes or drops holds the lock of the child's directory.
+//!
+//! The screen and the command line may be at the same workspace. It is a file lock, so a holder that is gone holds
+//! nothing. Who only reads takes none: what is read is put in place whole.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::Room;
+use super::error::Error;
+use crate::store;
+use crate::store::private;
+
+/// How long another writer is waited for. Most need a moment; one that hands much back is told of.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// How often the lock is tried meanwhile: a file lock cannot be waited for with a bound.
+const TRIES_EVERY: Duration = Duration::from_millis(5);
+
+/// The lock, held until it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Lock {
+    _held: File,
+}
+
+impl Room {
+    /// Waits until nobody else writes, for a bounded time.
+    pub(super) fn lock(&self) -> Result<Lock, Error> {
+        self.lock_within(WAIT_MAX)
+    }
+
+    fn lock_within(&self, wait: Duration) -> Result<Lock, Error> {
+        let path = self.dir.join("lock");
+        let gone = || Error::Dropped { path: self.dir.clone() };
+        let file = match private::open_or_create(&path) {
+            Ok(file) => file,
+            Err(store::Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(gone());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let until = Instant::now() + wait;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
+                    std::thread::sleep(TRIES_EVERY);
+                }
+                Err(Errno::WOULDBLOCK) => return Err(Error::Busy { path: self.dir.clone() }),
+                Err(error) => return Err(Error::io("lock", &path)(error.into())),
+            }
+        }
+        // whoever held it may have dropped the workspace, and this file with it
+        if file.metadata().map_err(Error::io("look at", &path))?.nlink() == 0 {
+            return Err(gone());
+        }
+        Ok(Lock { _held: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_writer_waits_for_the_first_and_is_told_when_that_takes_too_long() {
+        let tmp = tempfile::tempdir().unwrap();
+        let room = Room::at(tmp.path().join("room"));
+        assert!(matches!(room.lock(), Err(Error::Dropped { .. })));
+        private::dir(room.dir()).unwrap();
+        let held = room.lock().unwrap();
+        let told = room.lock_within(Duration::ZERO).unwrap_err();
+        assert!(matches!(told, Error::Busy { .. }), "{told}");
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| room.lock_within(Duration::from_secs(60)).map(drop));
+            drop(held);
+            second.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn who_waited_for_a_workspace_that_was_dropped_meanwhile_is_told() {
+        let tmp = tempfile::tempdir().unwrap();
+        let room = Room::at(tmp.path().join("room"));
+        private::dir(room.dir()).unwrap();
+        let held = room.lock().unwrap();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| room.lock_within(Duration::from_secs(60)).map(drop));
+            std::fs::remove_dir_all(room.dir()).unwrap();
+            drop(held);
+            let told = second.join().unwrap();
+            assert!(matches!(told, Err(Error::Dropped { .. })), "{told:?}");
+        });
+    }
+}
