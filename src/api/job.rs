@@ -138,7 +138,7 @@ pub struct JobOutcome {
     pub exit_signal: Option<i32>,
     /// When.
     pub ended: Millis,
-    /// How long it ran.
+    /// How long it ran, as far as is known; of one that was lost 0: it is not known at all.
     pub duration: Millis,
     /// Bytes of output.
     pub bytes: u64,
@@ -208,6 +208,11 @@ impl JobState {
 }
 
 impl JobOutcome {
+    /// How long it ran, as far as is known; none: nobody knows.
+    pub fn lasted(&self) -> Option<Millis> {
+        (self.end != End::Lost || self.duration > Millis(0)).then_some(self.duration)
+    }
+
     /// In words: who and why, and what became of its tree.
     pub fn words(&self) -> String {
         Self::words_of(&self.end, self.gone, &self.survivors)

@@ -18,7 +18,7 @@ mod draft;
 mod fork;
 pub mod history;
 mod images;
-mod jobs;
+pub mod jobs;
 mod open;
 mod options;
 mod owner;

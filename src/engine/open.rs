@@ -175,6 +175,7 @@ impl Ends {
         if owner.read_only.is_none() {
             owner.recover(unsettled);
             owner.finish_restoring();
+            owner.list_ended_jobs();
         }
         owner.publish_status();
         Joined { owner, jobs, commands: self.commands, words: words_out }

@@ -204,7 +204,7 @@ fn job_ended(end: &JobEnd) -> Value {
         if let Some(signal) = outcome.exit_signal {
             object.insert("signal".into(), signal.into());
         }
-        object.insert("duration_ms".into(), outcome.duration.0.into());
+        object.insert("duration_ms".into(), outcome.lasted().map(|lasted| lasted.0).into());
     }
     event
 }

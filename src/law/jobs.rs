@@ -104,6 +104,16 @@ impl Jobs {
         }
     }
 
+    /// A job ended in an earlier program and is listed again. Told in the order of the ends, before any job of this
+    /// program has ended; past the bound of the list none is taken.
+    pub fn ended_before(&mut self, job: JobId) {
+        self.last = self.last.max(job.0);
+        let free = self.ended.len() < ENDED_MAX && !self.ended.contains(&job);
+        if free && !self.running.contains_key(&job) {
+            self.ended.push_back(job);
+        }
+    }
+
     /// How a job of an earlier program stands could not be found out: it neither runs nor ended here.
     pub fn let_go(&mut self, job: JobId) {
         self.running.remove(&job);

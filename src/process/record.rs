@@ -2,7 +2,7 @@
 //!
 //! The directory is made (0700) before the launch, by the program. Its keeper writes the rest (0600):
 //! `keeper.json` before the command starts, `output` while it runs, `end.json` once at its end,
-//! `left` and `left.json` about processes that outlived it. A directory with `keeper.json` and without
+//! `left` and `left.json` about processes that outlived it; `lost.json` is the program's. A directory with `keeper.json` and without
 //! `end.json` is of a command that runs, or whose keeper was lost.
 
 use std::fs::OpenOptions;
@@ -29,6 +29,8 @@ pub const SOCKET_FILE: &str = "socket";
 pub const END_FILE: &str = "end.json";
 /// What became of them.
 pub const LEFT_FILE: &str = "left.json";
+/// When a program saw that the keeper had gone without a record.
+pub const LOST_FILE: &str = "lost.json";
 /// A command too long for an argument.
 pub const SCRIPT_FILE: &str = "command.sh";
 
@@ -140,6 +142,22 @@ pub struct LeftRecord {
     #[serde(default)]
     pub gone: u32,
     /// Those that could not be ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub survivors: Vec<Named>,
+}
+
+/// The keeper of a command went without a record, while a program looked on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostRecord {
+    /// `RECORD_VERSION`.
+    pub version: u32,
+    /// When that was seen.
+    pub ended: Millis,
+    /// The command's own process.
+    pub process: ProcessId,
+    /// Lines of output that were told before.
+    pub lines: u64,
+    /// Processes of its tree that could not be ended then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Named>,
 }

@@ -216,9 +216,12 @@ fn stage_in_words(stage: Stage) -> String {
     }
 }
 
-/// The end of a job: `ended: exit 0 after 4:10`.
+/// The end of a job: `ended: exit 0 after 4:10`; of one that was lost, how long it is known to have run.
 pub fn ended_in_words(outcome: &JobOutcome) -> String {
-    let mut words = format!("ended: {} after {}", outcome.end.words(), outcome.duration.length());
+    let mut words = format!("ended: {}", outcome.end.words());
+    if let Some(lasted) = outcome.lasted() {
+        words.push_str(&format!(" after {}", lasted.length()));
+    }
     if !outcome.survivors.is_empty() {
         words.push_str(&format!("; could not be ended and may still run: {}", outcome.survivors.join("; ")));
     }

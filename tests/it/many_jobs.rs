@@ -4,6 +4,7 @@
 //! conversation are the real ones. Ten times as many may take ten times as long, and as much again for a machine that
 //! does other things too. The long run (`tests/run --long`) goes to 10 000.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,14 @@ use windlass::api::event::Event;
 use windlass::api::job::{JobEnd, JobNode, JobOutcome, JobRow, JobState, Starter};
 use windlass::base::{CallId, EntryId, JobId, Millis, SessionId};
 use windlass::engine::Which;
+use windlass::front::jobs::seen;
 use windlass::law::batch::{Batch, Node};
 use windlass::law::board::Board;
 use windlass::law::job::End;
-use windlass::law::jobs::{Ended, Jobs};
+use windlass::law::jobs::{ENDED_MAX, Ended, Jobs};
+use windlass::process::record::{
+    KeeperRecord, ProcessId, RECORD_VERSION, Record as CommandRecord, write_whole,
+};
 use windlass::store::{Durability, Session, codec, now};
 
 use crate::screen::{Screen, record};
@@ -95,6 +100,41 @@ fn bodies(session: &mut Session, job: u32) -> [EntryBody; 3] {
     [EntryBody::CallStart(start), EntryBody::CallSettle(settle), EntryBody::JobEnd(end)]
 }
 
+/// What stands in a job's directory.
+fn records(dir: &Path, job: u32, node: &JobNode) {
+    let (process, ended) = (ProcessId { pid: 7, start: 7 }, outcome(job));
+    let keeper = KeeperRecord {
+        version: RECORD_VERSION,
+        keeper: process.clone(),
+        boot: "of another day".into(),
+        began: node.began,
+        kept: false,
+        group: None,
+        no_group: None,
+    };
+    let record = CommandRecord {
+        version: RECORD_VERSION,
+        end: ended.end,
+        exit_code: ended.exit_code,
+        exit_signal: None,
+        process,
+        began: node.began,
+        ended: ended.ended,
+        bytes: ended.bytes,
+        lines: ended.lines,
+        spooled: ended.bytes,
+        kept: ended.bytes,
+        dropped: 0,
+        gone: 0,
+        survivors: Vec::new(),
+        left: Vec::new(),
+        trouble: None,
+    };
+    write_whole(dir, "keeper.json", &keeper).unwrap();
+    write_whole(dir, "job.json", node).unwrap();
+    write_whole(dir, "end.json", &record).unwrap();
+}
+
 /// Writes a session in which so many jobs began and ended, each in a batch of nodes of its own.
 fn written(place: &Place, jobs: u32) -> (SessionId, Vec<Arc<Entry>>) {
     let mut session = Session::create(&place.dirs(), &place.cwd()).unwrap();
@@ -114,6 +154,7 @@ fn written(place: &Place, jobs: u32) -> (SessionId, Vec<Arc<Entry>>) {
                 std::fs::create_dir_all(session.jobs_dir()).unwrap();
                 let link = session.jobs_dir().join(format!("j{job}"));
                 std::os::unix::fs::symlink(format!("../calls/{}", start.call), link).unwrap();
+                records(&dir, job, &node);
                 batch.add(Node::Began(JobId(job), node));
             } else if ends {
                 batch.add(Node::Over(JobId(job)));
@@ -144,6 +185,11 @@ fn opened(place: &Place, id: &SessionId, entries: usize) -> Duration {
     }
     let took = began.elapsed();
     assert!(open.path().len() >= entries);
+    // of those that ended the newest are listed again
+    let shown =
+        open.until("the jobs", |record| Some(record.jobs.iter().map(|(job, _)| *job).collect::<Vec<_>>()));
+    let newest = (entries / 3).saturating_sub(ENDED_MAX) as u32 + 1..=entries as u32 / 3;
+    assert_eq!(shown, newest.map(JobId).collect::<Vec<_>>());
     open.close();
     took
 }
@@ -177,6 +223,15 @@ fn listed(jobs: u32) -> Duration {
     began.elapsed()
 }
 
+/// The same list from another terminal, with no program there.
+fn seen(place: &Place, id: &SessionId, jobs: u32) -> Duration {
+    let began = Instant::now();
+    let seen = seen::all(&place.dirs().session(id));
+    assert_eq!(seen.len(), ENDED_MAX.min(jobs as usize));
+    assert_eq!(seen.last().map(|seen| seen.row.node.id), Some(JobId(jobs)));
+    began.elapsed()
+}
+
 /// The screen, told of each entry as it comes.
 fn shown(path: &[Arc<Entry>]) -> Duration {
     let mut screen = Screen::new(100, 30, record::empty());
@@ -202,7 +257,13 @@ fn ten_times_as_many_jobs_cost_ten_times_as_much() {
         let write = began.elapsed();
         // opened twice: the second time nothing is new
         let open = (0..2).map(|_| opened(&place, &id, path.len())).max().unwrap();
-        [("writing", write), ("opening", open), ("listing", listed(jobs)), ("showing", shown(&path))]
+        [
+            ("writing", write),
+            ("opening", open),
+            ("listing", listed(jobs)),
+            ("listing from outside", seen(&place, &id, jobs)),
+            ("showing", shown(&path)),
+        ]
     };
     let (small, large) = (measure(few), measure(10 * few));
     for ((what, small), (_, large)) in small.into_iter().zip(large) {

@@ -136,6 +136,14 @@ impl Desk {
         Sought { node, asked, told }
     }
 
+    /// Jobs that ended in an earlier program are listed again, the oldest end first; not more than stay listed.
+    pub(super) fn list_again(&self, rows: Vec<JobRow>) {
+        let mut inner = self.inner();
+        rows.iter().for_each(|row| inner.jobs.ended_before(row.node.id));
+        drop(inner);
+        self.shared.change(|record| rows.into_iter().for_each(|row| record.jobs.begin(row.node.id, row)));
+    }
+
     /// A job of an earlier program is listed as one that is being looked up.
     pub(super) fn seek(&self, node: JobNode, spool: PathBuf) -> Sought {
         let row = sought_row(&node, spool);
@@ -189,8 +197,24 @@ impl Desk {
             inner.jobs.ended(job)
         };
         self.wake.notify_one();
-        if let Ended::Listed { dismissed } = ended {
-            self.forget(dismissed);
+        if let Ended::Listed { dismissed: Some(oldest) } = ended {
+            self.forget(Some(oldest));
+            let desk = self.clone();
+            spawn::task(spawn::off_the_loop(move || desk.unname(oldest)));
+        }
+    }
+
+    /// A job that is taken off the list has no name any more: it is not listed again. Blocking, but nothing waits there.
+    fn unname(&self, job: JobId) {
+        let name = self.jobs_dir.join(job.to_string());
+        match std::fs::remove_file(&name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let name = name.display();
+                let why =
+                    format!("{job} comes back to the list when the session is opened again: {name}: {error}");
+                self.tell(JobNews::Trouble(why));
+            }
+            Ok(()) | Err(_) => {}
         }
     }
 
@@ -336,6 +360,9 @@ impl desk::Desk for Desk {
     fn ask(&self, job: JobId, ask: JobAsk, by: By) {
         if ask == JobAsk::Dismiss {
             let listed = self.inner().jobs.dismiss(job);
+            if listed {
+                self.unname(job);
+            }
             return self.forget(listed.then_some(job));
         }
         let asks = self.inner().running.get_mut(&job).map(|entry| {

@@ -1,5 +1,5 @@
-//! Jobs of an earlier program, when the session is opened again: those that live are watched again, the others
-//! are retired with the end that their directory tells, or as lost.
+//! Jobs of an earlier program that had not ended there, when the session is opened again: those that live are watched
+//! again, the others are retired with the end that their directory tells, or as lost.
 //!
 //! What is looked at: the nodes that stand in the journal, and the names in the `jobs` directory of which the
 //! journal says nothing, for a crash may come before a node is written. Each call's directory is looked at by a
@@ -16,15 +16,14 @@ use crate::api::job::{JobNode, JobOutcome, JobRow, JobState, Starter};
 use crate::base::{CallId, JobId};
 use crate::law::batch::{Found, Node, Told, reopen};
 use crate::law::output::{DEFAULT_LIMITS, Truncation};
-use crate::process::record::{
-    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_OUTPUT_FILE, LeftRecord, OUTPUT_FILE, Record, read,
-};
+use crate::process::record::{KEEPER_FILE, KeeperRecord, read};
 use crate::process::wire::{Standing, TAIL_MAX};
 use crate::process::{Adopted, Running, adopt};
 use crate::tool::desk::NewJob;
 
 use super::desk::{Desk, JOB_FILE, LEFT_JOB_FILE};
-use super::watch::{self as watching, Asked, Ending, left_outcome, lost, outcome};
+use super::outcome::{lost_in, output_of, recorded};
+use super::watch::{self as watching, Asked, Ending};
 use crate::engine::owner::Owner;
 use crate::engine::spawn;
 
@@ -73,11 +72,12 @@ impl Owner {
 }
 
 /// What a directory tells.
+#[derive(Clone, Copy)]
 enum Tells {
     /// Its keeper answers; whether the command itself has ended.
     Lives { ended: bool },
     /// It has ended, and so has what it left behind.
-    Over(Box<Record>, Option<Box<LeftRecord>>),
+    Over,
     /// Nothing.
     Gone,
 }
@@ -90,17 +90,16 @@ async fn look_up(desk: Desk, dir: PathBuf, sought: Vec<Sought>) {
         Ok(Adopted::Running(running, standing)) => {
             (Tells::Lives { ended: standing.ended }, Some((running, standing)))
         }
-        Ok(Adopted::Ended(record, left)) => (Tells::Over(record, left), None),
+        Ok(Adopted::Ended(..)) => (Tells::Over, None),
         Ok(Adopted::Lost) => (Tells::Gone, None),
     };
-    let tells = Arc::new(tells);
     let mut command = None;
     for one in sought {
-        let (tells, at, node) = (Arc::clone(&tells), dir.clone(), one.node.clone());
-        let end = move || match reopen(false, told(&at, &tells, &node)) {
+        let (at, node) = (dir.clone(), one.node.clone());
+        let end = move || match reopen(false, told(&at, tells, &node)) {
             Found::Adopt => None,
             Found::Ended(end) => Some(end),
-            Found::Lost | Found::Known => Some(lost_in(&at, &node)),
+            Found::Lost | Found::Known => Some(lost_in(&at, &node, &tail(&at.join(output_of(&node))))),
         };
         let end = spawn::off_the_loop(end).await;
         if one.node.by != Starter::Left {
@@ -137,27 +136,16 @@ fn watch_again(desk: &Desk, running: Running, standing: &Standing, one: Sought) 
 }
 
 /// What the directory tells of one of its jobs. Blocking.
-fn told(dir: &Path, tells: &Tells, node: &JobNode) -> Told<JobOutcome> {
+fn told(dir: &Path, tells: Tells, node: &JobNode) -> Told<JobOutcome> {
     match (tells, node.by) {
         (Tells::Lives { ended: true }, Starter::Left)
         | (Tells::Lives { ended: false }, Starter::Model | Starter::Person) => Told::Running,
-        (Tells::Lives { ended: true }, Starter::Model | Starter::Person) => ended(dir, node),
         (Tells::Lives { ended: false }, Starter::Left) | (Tells::Gone, _) => Told::Nothing,
-        (Tells::Over(_, Some(left)), Starter::Left) => {
-            Told::Ended(left_outcome(left, 0, 0, &tail(&dir.join(LEFT_OUTPUT_FILE)), node.began))
-        }
-        (Tells::Over(_, None), Starter::Left) => Told::Nothing,
-        (Tells::Over(record, _), Starter::Model | Starter::Person) => {
-            Told::Ended(outcome(record, &tail(&dir.join(OUTPUT_FILE)), node.began))
+        (Tells::Lives { ended: true }, Starter::Model | Starter::Person) | (Tells::Over, _) => {
+            let tail = tail(&dir.join(output_of(node)));
+            recorded(dir, node, &tail).map_or(Told::Nothing, Told::Ended)
         }
     }
-}
-
-/// The end of a job of which its directory tells none. Blocking.
-fn lost_in(dir: &Path, node: &JobNode) -> JobOutcome {
-    let output = dir.join(output_of(node));
-    let bytes = std::fs::metadata(&output).map_or(0, |meta| meta.len());
-    lost(bytes, 0, &tail(&output), node.began)
 }
 
 /// The row of a job that is being looked up. What runs without its program is kept.
@@ -176,25 +164,14 @@ pub(super) fn sought_row(node: &JobNode, spool: PathBuf) -> JobRow {
     }
 }
 
-fn output_of(node: &JobNode) -> &'static str {
-    if node.by == Starter::Left { LEFT_OUTPUT_FILE } else { OUTPUT_FILE }
-}
-
-fn ended(dir: &Path, node: &JobNode) -> Told<JobOutcome> {
-    match read::<Record>(dir, END_FILE) {
-        Ok(Some(record)) => Told::Ended(outcome(&record, &tail(&dir.join(OUTPUT_FILE)), node.began)),
-        Ok(None) | Err(_) => Told::Nothing,
-    }
-}
-
 /// The names of jobs.
-fn names(jobs: &Path) -> Vec<JobId> {
+pub(super) fn names(jobs: &Path) -> Vec<JobId> {
     let Ok(entries) = std::fs::read_dir(jobs) else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// The node that stands beside the record of a job's command.
-fn written(jobs: &Path, job: JobId) -> Option<JobNode> {
+pub(super) fn written(jobs: &Path, job: JobId) -> Option<JobNode> {
     let dir: PathBuf = jobs.join(job.to_string());
     // a directory without a keeper never ran a command
     read::<KeeperRecord>(&dir, KEEPER_FILE).ok()??;

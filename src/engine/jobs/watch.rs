@@ -8,17 +8,13 @@ use crate::api::command::JobAsk;
 use crate::api::job::{JobNode, JobOutcome, JobState, Starter};
 use crate::base::{JobId, Millis};
 use crate::law::job::{By, End, Stage};
-use crate::process::record::{LeftRecord, Named, Record};
+use crate::process::record::{LOST_FILE, LostRecord, Named, RECORD_VERSION, write_whole};
 use crate::process::{News, Running};
 use crate::tool::desk::NewJob;
 
 use super::desk::Desk;
-use crate::engine::clock;
-
-/// Most bytes of a job's last lines.
-const LAST_MAX: usize = 2048;
-/// Most last lines.
-const LAST_LINES: usize = 10;
+use super::outcome::{left_outcome, lost, outcome};
+use crate::engine::{clock, spawn};
 
 /// Something that is asked of a job, and in whose name.
 #[derive(Debug)]
@@ -81,7 +77,10 @@ pub async fn watch(
             Some(News::Screen(screen)) if watched => desk.report(job, |row| row.screen = Some(screen)),
             Some(News::Screen(_)) => {}
             Some(News::Kept(kept)) => desk.kept(job, kept),
-            Some(News::Ended { record, .. }) => {
+            Some(News::Ended { mut record, .. }) => {
+                if record.end == End::Lost {
+                    record.ended = saw_lost(&running, record.lines, record.survivors.clone()).await;
+                }
                 let outcome = outcome(&record, &tail, node.began);
                 let left = !record.left.is_empty() && node.by != Starter::Left;
                 finish(&desk, &node, outcome, &told, Ending::Seen);
@@ -98,11 +97,21 @@ pub async fn watch(
             // the keeper is gone and told no end: only of processes that were left behind
             None => {
                 let (bytes, lines) = desk.counts(job);
-                let lost = lost(bytes, lines, &tail, node.began);
+                let ended = saw_lost(&running, lines, Vec::new()).await;
+                let lost = lost(bytes, lines, &tail, (node.began, ended));
                 return finish(&desk, &node, lost, &told, Ending::Seen);
             }
         }
     }
+}
+
+/// A job is lost, and it was seen: its directory tells when, to who asks later.
+async fn saw_lost(running: &Running, lines: u64, survivors: Vec<Named>) -> Millis {
+    let (dir, process, ended) = (running.dir().to_owned(), running.process().clone(), clock::now());
+    let record = LostRecord { version: RECORD_VERSION, ended, process, lines, survivors };
+    // without it the newest sign of life tells
+    let _ = spawn::off_the_loop(move || write_whole(&dir, LOST_FILE, &record)).await;
+    ended
 }
 
 /// What a command left behind when it ended as a job goes on as another one.
@@ -163,63 +172,4 @@ pub(super) fn finish(
     desk.ended(node.clone(), outcome, ending);
     // nobody may be waiting
     let _ = told.send(Some(shared));
-}
-
-/// The last lines of a text, bounded.
-pub fn last_lines(tail: &str) -> String {
-    let tail = tail.trim_end();
-    let mut from = tail.len().saturating_sub(LAST_MAX);
-    while !tail.is_char_boundary(from) {
-        from += 1;
-    }
-    let tail = &tail[from..];
-    let start = tail.rmatch_indices('\n').nth(LAST_LINES - 1).map_or(0, |(at, _)| at + 1);
-    tail[start..].to_owned()
-}
-
-/// What a command's record says of the end of its job.
-pub fn outcome(record: &Record, tail: &str, began: Millis) -> JobOutcome {
-    JobOutcome {
-        end: record.end.clone(),
-        exit_code: record.exit_code,
-        exit_signal: record.exit_signal,
-        ended: record.ended,
-        duration: record.ended.since(began),
-        bytes: record.bytes,
-        lines: record.lines,
-        last: last_lines(tail),
-        gone: record.gone,
-        survivors: record.survivors.iter().map(Named::words).collect(),
-        trouble: record.trouble.clone(),
-    }
-}
-
-/// What is known when processes that a command left behind are over.
-pub fn left_outcome(left: &LeftRecord, bytes: u64, lines: u64, tail: &str, began: Millis) -> JobOutcome {
-    JobOutcome {
-        end: left.by.map_or(End::Ended, |by| End::Killed { by }),
-        ended: left.ended,
-        duration: left.ended.since(began),
-        gone: left.gone,
-        survivors: left.survivors.iter().map(Named::words).collect(),
-        ..lost(bytes.max(left.bytes), lines, tail, began)
-    }
-}
-
-/// What is known of a job whose keeper told nothing.
-pub fn lost(bytes: u64, lines: u64, tail: &str, began: Millis) -> JobOutcome {
-    let ended = clock::now();
-    JobOutcome {
-        end: End::Lost,
-        exit_code: None,
-        exit_signal: None,
-        ended,
-        duration: ended.since(began),
-        bytes,
-        lines,
-        last: last_lines(tail),
-        gone: 0,
-        survivors: Vec::new(),
-        trouble: None,
-    }
 }

@@ -20,29 +20,29 @@ pub fn json(session: &SessionId, row: &JobRow, now: Millis) -> Value {
     let duration = match &row.state {
         JobState::Sought => {
             put("state", "sought".into());
-            now.since(row.node.began)
+            Some(now.since(row.node.began))
         }
         JobState::Running => {
             put("state", "running".into());
-            now.since(row.node.began)
+            Some(now.since(row.node.began))
         }
         JobState::Ending { stage: how, .. } => {
             let (stage, processes) = stage(*how);
             put("state", "ending".into());
             put("stage", stage.into());
             put("processes", processes.into());
-            now.since(row.node.began)
+            Some(now.since(row.node.began))
         }
         JobState::Ended(outcome) => {
             put("state", "ended".into());
-            outcome.duration
+            outcome.lasted()
         }
     };
     put("words", row.state.words().into());
     put("command", row.node.command.clone().into());
     put("pid", row.pid.into());
     put("began", stamp(row.node.began).into());
-    put("duration_ms", duration.0.into());
+    put("duration_ms", duration.map(|ms| ms.0).into());
     if let JobState::Ended(outcome) = &row.state {
         put("cause", outcome.end.cause().into());
         if let Some(code) = outcome.exit_code {
@@ -57,7 +57,7 @@ pub fn json(session: &SessionId, row: &JobRow, now: Millis) -> Value {
     }
     put("bytes", row.bytes.into());
     put("lines", row.lines.into());
-    put("kept", row.kept.into());
+    put("kept", (row.kept && row.runs()).into());
     put("left", (row.node.by == Starter::Left).into());
     put("terminal", row.node.terminal.into());
     put("waiting", row.waiting.into());
@@ -100,15 +100,11 @@ pub fn lines(rows: &[Value]) -> String {
     let width = states.iter().map(|state| state.chars().count()).max().unwrap_or(0).min(STATE_MAX);
     let mut out = String::new();
     for (row, state) in rows.iter().zip(states) {
-        let seconds = row.get("duration_ms").and_then(Value::as_u64).unwrap_or(0) / 1000;
+        let duration = row.get("duration_ms").and_then(Value::as_u64).map(|ms| ms / 1000);
+        let duration = duration.map_or_else(String::new, |all| format!("{}:{:02}", all / 60, all % 60));
         let command: String =
             text(row, "command").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        out.push_str(&format!(
-            "{:<5} {state:<width$} {:>4}:{:02}  {command}\n",
-            text(row, "job"),
-            seconds / 60,
-            seconds % 60
-        ));
+        out.push_str(&format!("{:<5} {state:<width$} {duration:>7}  {command}\n", text(row, "job"),));
     }
     out
 }

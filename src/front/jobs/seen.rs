@@ -1,16 +1,14 @@
 //! Jobs as their own directories tell of them, with their keepers asked while those live: for sessions that no running
-//! program has open, or whose program does not answer. What a person dismissed is still there.
+//! program has open, or whose program does not answer. They say what the program would say when it opened the session.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::api::job::{JobNode, JobOutcome, JobRow, JobState, Starter};
+use crate::api::job::{JobNode, JobRow, JobState, Starter};
 use crate::base::{JobId, Millis};
-use crate::law::job::End;
-use crate::process::record::{
-    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LEFT_OUTPUT_FILE, LeftRecord, Named, OUTPUT_FILE, Record,
-    read,
-};
+use crate::engine::jobs::outcome::{lost_in, output_of, pid, recorded};
+use crate::law::jobs::ENDED_MAX;
+use crate::process::record::{KEEPER_FILE, KeeperRecord, read};
 use crate::process::visit::{Visit, kept_alive};
 use crate::store;
 
@@ -31,7 +29,20 @@ pub fn all(session_dir: &Path) -> Vec<Seen> {
     let mut ids: Vec<JobId> =
         names.flatten().filter_map(|name| name.file_name().to_str()?.parse().ok()).collect();
     ids.sort_unstable();
-    ids.into_iter().filter_map(|job| look(session_dir, job)).collect()
+    let all: Vec<Seen> = ids.into_iter().filter_map(|job| look(session_dir, job)).collect();
+    listed(all)
+}
+
+/// Those that the program lists: all that run, and of those that ended the newest.
+fn listed(all: Vec<Seen>) -> Vec<Seen> {
+    let ended = |seen: &Seen| match &seen.row.state {
+        JobState::Ended(outcome) => Some((outcome.ended, seen.row.node.id)),
+        JobState::Sought | JobState::Running | JobState::Ending { .. } => None,
+    };
+    let mut ends: Vec<(Millis, JobId)> = all.iter().filter_map(ended).collect();
+    ends.sort_unstable();
+    let Some(oldest) = ends.len().checked_sub(ENDED_MAX).map(|past| ends[past]) else { return all };
+    all.into_iter().filter(|seen| ended(seen).is_none_or(|end| end >= oldest)).collect()
 }
 
 /// One of them.
@@ -41,11 +52,10 @@ pub fn look(session_dir: &Path, job: JobId) -> Option<Seen> {
     let node = NODE_FILES.iter().find_map(of)?;
     // looked at before the records: one that ends meanwhile has its record then
     let alive = kept_alive(&dir);
-    let record = read::<Record>(&dir, END_FILE).ok().flatten();
-    let spool = dir.join(if node.by == Starter::Left { LEFT_OUTPUT_FILE } else { OUTPUT_FILE });
+    let spool = dir.join(output_of(&node));
     let bytes = std::fs::metadata(&spool).map_or(0, |meta| meta.len());
     let mut row = JobRow {
-        pid: record.as_ref().map_or(0, |record| record.process.pid),
+        pid: pid(&dir),
         state: JobState::Running,
         kept: false,
         bytes,
@@ -56,60 +66,15 @@ pub fn look(session_dir: &Path, job: JobId) -> Option<Seen> {
         spool,
         node,
     };
-    match outcome(&dir, &row, record, alive) {
+    let lost = || (!alive).then(|| lost_in(&dir, &row.node, ""));
+    match recorded(&dir, &row.node, "").or_else(lost) {
         Some(outcome) => {
-            row.lines = outcome.lines;
+            (row.bytes, row.lines) = (outcome.bytes, outcome.lines);
             row.state = JobState::Ended(Arc::new(outcome));
         }
         None => ask(&dir, &mut row),
     }
     Some(Seen { row, dir })
-}
-
-/// How it ended; none while it runs.
-fn outcome(dir: &Path, row: &JobRow, record: Option<Record>, alive: bool) -> Option<JobOutcome> {
-    // when a job was lost is not known
-    let lost = JobOutcome {
-        end: End::Lost,
-        exit_code: None,
-        exit_signal: None,
-        ended: row.node.began,
-        duration: Millis(0),
-        bytes: row.bytes,
-        lines: 0,
-        last: String::new(),
-        gone: 0,
-        survivors: Vec::new(),
-        trouble: None,
-    };
-    let named = |survivors: &[Named]| survivors.iter().map(Named::words).collect();
-    if row.node.by == Starter::Left {
-        return match read::<LeftRecord>(dir, LEFT_FILE).ok().flatten() {
-            Some(left) => Some(JobOutcome {
-                end: left.by.map_or(End::Ended, |by| End::Killed { by }),
-                ended: left.ended,
-                duration: left.ended.since(row.node.began),
-                survivors: named(&left.survivors),
-                ..lost
-            }),
-            None => (!alive).then_some(lost),
-        };
-    }
-    match record {
-        Some(record) => Some(JobOutcome {
-            exit_code: record.exit_code,
-            exit_signal: record.exit_signal,
-            ended: record.ended,
-            duration: record.ended.since(row.node.began),
-            lines: record.lines,
-            gone: record.gone,
-            survivors: named(&record.survivors),
-            trouble: record.trouble,
-            end: record.end,
-            ..lost
-        }),
-        None => (!alive).then_some(lost),
-    }
 }
 
 /// Asks the keeper of one that runs.

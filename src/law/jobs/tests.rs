@@ -240,3 +240,19 @@ fn an_ended_job_does_not_begin_again() {
     assert!(!jobs.runs(job));
     assert_eq!(jobs.listed().count(), 1);
 }
+
+#[test]
+fn jobs_that_ended_before_are_listed_again_within_the_bound() {
+    let mut jobs = Jobs::new(0, 64);
+    jobs.began(JobId(2), None);
+    for job in 1..=ENDED_MAX as u32 + 5 {
+        jobs.ended_before(JobId(job));
+        jobs.ended_before(JobId(job));
+    }
+    assert_eq!(jobs.listed().count(), ENDED_MAX);
+    assert!(jobs.runs(JobId(2)) && jobs.listed().all(|job| job != JobId(2)));
+    assert_eq!(jobs.mint(), JobId(ENDED_MAX as u32 + 6), "their names are not given again");
+    // the oldest leaves for one that ends now, as if it had ended here
+    assert_eq!(jobs.ended(JobId(2)), Ended::Listed { dismissed: Some(JobId(1)) });
+    assert!(jobs.dismiss(JobId(3)) && !jobs.dismiss(JobId(3)));
+}

@@ -204,7 +204,7 @@ fn facts(state: &State, row: &JobRow, place: Rect, buf: &mut Buffer, theme: &The
     let (mark, role) = jobs::stands(row);
     let time = match &row.state {
         JobState::Sought | JobState::Running | JobState::Ending { .. } => elapsed(now.since(row.node.began)),
-        JobState::Ended(outcome) => elapsed(outcome.duration),
+        JobState::Ended(outcome) => outcome.lasted().map(elapsed).unwrap_or_default(),
     };
     let kept = if row.kept && row.runs() { "kept" } else { "" };
     let pid = if row.pid > 0 && row.runs() { format!("pid {}", row.pid) } else { String::new() };

@@ -106,14 +106,15 @@ impl State {
         self.add(Body::Words { role, text, hint: None });
     }
     fn job_end(&mut self, entry: &Arc<Entry>, end: &JobEnd) {
-        let took = crate::ui::pane::live::elapsed(end.outcome.duration);
+        let took = end.outcome.lasted().map(crate::ui::pane::live::elapsed);
+        let after = took.map_or_else(String::new, |took| format!(" after {took}"));
         let (mark, look) = crate::ui::pane::jobs::ended(&end.outcome.end);
         let cause = crate::ui::pane::jobs::cause(&end.outcome);
         let hidden = if end.hidden { " · the model is not told" } else { "" };
         let command = ellipsis(&one_line(&end.command), COMMAND_COLUMNS).into_owned();
         // one that went well is no matter; the others are looked at
         let role = if look == Role::Ok { Role::Dim } else { Role::Warning };
-        let text = format!("{} {mark} {cause} after {took} · {command}{hidden}", end.job);
+        let text = format!("{} {mark} {cause}{after} · {command}{hidden}", end.job);
         let output = self.spools.get(&end.call).map(|spool| end.output(spool));
         let entry = Arc::clone(entry);
         self.add(Body::Ended(Box::new(Ended { role, text, entry, output, pieces: None })));

@@ -146,7 +146,7 @@ fn draw_row(
 fn ending(row: &JobRow, room: usize, command: usize, now: Millis) -> String {
     let time = match &row.state {
         JobState::Sought | JobState::Running | JobState::Ending { .. } => elapsed(now.since(row.node.began)),
-        JobState::Ended(outcome) => elapsed(outcome.duration),
+        JobState::Ended(outcome) => outcome.lasted().map(elapsed).unwrap_or_default(),
     };
     let size = match &row.state {
         JobState::Sought | JobState::Running | JobState::Ending { .. } => row.bytes,
