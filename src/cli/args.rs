@@ -188,7 +188,7 @@ pub enum JobsAction {
         #[arg(long)]
         raw: bool,
     },
-    /// Type into a job's terminal from this one; ^] leaves it.
+    /// Type into a job's terminal from this one; ^] or F12 leaves it.
     Attach {
         /// The job: j1, j2, …
         #[arg(value_name = "JOB")]

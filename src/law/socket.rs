@@ -1,5 +1,5 @@
 //! Law A: the control socket is only for you. Which directory may hold it, what is done about one that is not there,
-//! which socket may be put in place of another, and which peer is heard.
+//! which socket may be put in place of another or is taken away as dead, and which peer is heard.
 //!
 //! What the system says comes in as plain values; a directory is looked at without following a link. Nothing here
 //! changes what is there: a directory is made or taken as it is, never mended.
@@ -179,6 +179,25 @@ pub fn place(there: There, lease_is_ours: bool) -> Placing {
         (There::Socket { answers: true }, true) => Placing::Leave(Taken::Alive),
         (There::Other, true) => Placing::Leave(Taken::NoSocket),
     }
+}
+
+/// A thing in a directory of sockets, as it is seen while no other program puts one there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Whether it is a socket.
+    pub socket: bool,
+    /// The user whose it is.
+    pub owner: u32,
+    /// Whether the system says that nobody listens there.
+    pub refused: bool,
+    /// Whether a program that is alive has the session of that name open.
+    pub held: bool,
+}
+
+/// Whether it is taken away: only what a program of ours that is gone has left.
+pub fn dead(found: Found, us: u32) -> bool {
+    let Found { socket, owner, refused, held } = found;
+    socket && owner == us && refused && !held
 }
 
 /// Whether a peer is heard: the system says that its process is the same user's. One of which it says nothing is not,

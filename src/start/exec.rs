@@ -40,11 +40,12 @@ pub fn run(mut ready: Ready, prompt: &str, json: bool) -> u8 {
     let woken = Arc::new(Notify::new());
     let ringer = woken.clone();
     let (tap, wake) = super::tapped(Arc::new(move || ringer.notify_one()));
+    let dirs = ready.options.dirs.clone();
     let opened = match engine::open(ready.options, runtime.handle(), wake) {
         Ok(opened) => opened,
         Err(error) => return refuse(&chain(&error)),
     };
-    let control = tap.and_then(|tap| super::served(&opened.front, tap));
+    let control = tap.and_then(|tap| super::served(&opened.front, tap, dirs));
     let reader = std::io::stdout().as_fd().try_clone_to_owned().ok();
     let options = ExecOptions { prompt, json, reader, woken, control };
     let (mut out, mut errors) = (output(if json { Form::Json } else { Form::Text }), errors());

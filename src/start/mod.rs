@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 use crate::front::control::{Control, Tap};
 use crate::link::{Front, Wake};
+use crate::store::Dirs;
+use crate::store::socket::places;
 
 pub use ready::{Misuse, Ready, ready};
 
@@ -41,8 +43,8 @@ fn tapped(wake: Wake) -> (Option<Arc<Tap>>, Wake) {
 }
 
 /// The session's control socket; none where there can be no thread for it. Nothing is waited for.
-fn served(front: &Front, tap: Arc<Tap>) -> Option<Control> {
-    Control::serve(front, tap, crate::store::socket::places()).ok()
+fn served(front: &Front, tap: Arc<Tap>, dirs: Dirs) -> Option<Control> {
+    Control::serve(front, tap, places(), dirs).ok()
 }
 
 /// What is said where a directory's own settings are left out.

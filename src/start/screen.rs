@@ -151,10 +151,11 @@ impl<'a> Wired<'a> {
         // the first frame waits for no journal
         let open = if next.options.which == Which::New { engine::open } else { engine::open_behind };
         let (tap, wake) = super::tapped(self.wake.clone());
+        let dirs = next.options.dirs.clone();
         let mut opened = open(next.options, self.runtime.handle(), wake).map_err(usage)?;
         // the scratch sessions of the rehearsal are nowhere to be found by others
         let control =
-            tap.filter(|_| next.scratch.is_none()).and_then(|tap| super::served(&opened.front, tap));
+            tap.filter(|_| next.scratch.is_none()).and_then(|tap| super::served(&opened.front, tap, dirs));
         let shared = opened.front.shared.clone();
         let at = shared.clone();
         let mut host = TerminalHost::new(state, move || at.read().status.cwd.clone()).without(next.secrets);

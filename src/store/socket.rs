@@ -5,17 +5,22 @@
 //! descriptor that everything else goes through, so that what was checked is what is used. By it a path has no
 //! limit of 107 bytes either. The socket has its mode before it has a name.
 //!
+//! Programs put sockets there one after the other: each locks the directory for that moment. So who has the lock sees
+//! no socket that is bound and does not listen yet, and what refuses him is dead and not just being replaced.
+//!
 //! Not here: who serves it (`front::control`). Keeps `socket_dir_owned`, `socket_dir_created`.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, getsockopt, listen, socket,
+    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, connect, getsockopt, listen, socket,
     sockopt::PeerCredentials,
 };
 use nix::sys::stat::{Mode, fchmod};
@@ -24,12 +29,15 @@ use rustix::fs::OFlags;
 use super::error::Error;
 use super::private::shown;
 use crate::base::SessionId;
-use crate::law::socket::{Kind, Placing, Plan, SOCKET_MODE, Seen, There, place, plan, usable};
+use crate::law::socket::{Found, Kind, Placing, Plan, SOCKET_MODE, Seen, There, dead, place, plan, usable};
 
 /// Peers that may wait to be let in.
 const BACKLOG: i32 = 32;
 /// How often the directory is made anew when a program that just left has removed it.
 const TRIES_MAX: u32 = 5;
+/// How long another program may take to put its socket there, and how often it is looked whether it has.
+const TURN_MAX: Duration = Duration::from_secs(2);
+const TURN_AGAIN: Duration = Duration::from_millis(5);
 
 /// Where the sockets of this person's programs may be, the best place first. Who looks for one looks at all:
 /// two terminals need not have the same environment.
@@ -99,9 +107,48 @@ impl SocketDir {
         PathBuf::from(format!("/proc/self/fd/{}/{name}", self.dir.as_raw_fd()))
     }
 
+    /// The lock of the directory, when it is free now.
+    fn turn(&self) -> Result<Turn<'_>, TryLockError> {
+        self.dir.try_lock().map(|()| Turn(&self.dir))
+    }
+
+    /// The lock of the directory, for as long as a socket is put there. Where the system has no such locks nobody
+    /// gets one, so nobody sweeps there either.
+    fn turn_soon(&self) -> Result<Option<Turn<'_>>, Error> {
+        let begun = Instant::now();
+        loop {
+            match self.turn() {
+                Ok(turn) => return Ok(Some(turn)),
+                Err(TryLockError::Error(_)) => return Ok(None),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < TURN_MAX => std::thread::sleep(TURN_AGAIN),
+                Err(TryLockError::WouldBlock) => {
+                    let wrong =
+                        "is locked by another program, which seems to be stopped; let it go on or end it";
+                    return Err(Error::Socket { path: self.path.clone(), wrong: wrong.to_owned() });
+                }
+            }
+        }
+    }
+
+    /// What stands there under a name.
+    fn found(&self, session: &SessionId, held: &dyn Fn(&SessionId) -> bool) -> Option<Found> {
+        let at = self.at(session);
+        let meta = fs::symlink_metadata(&at).ok()?;
+        let held = held(session);
+        let socket = meta.file_type().is_socket();
+        // a program that lives is not disturbed
+        Some(Found {
+            socket,
+            owner: meta.uid(),
+            refused: socket && !held && knock(&at) == Err(Errno::ECONNREFUSED),
+            held,
+        })
+    }
+
     /// A socket for this session. What a program that is gone left in its place is replaced.
     fn listen(&self, session: &SessionId, lease_is_ours: bool) -> Result<UnixListener, Error> {
         let (at, shown) = (self.at(session), self.path.join(session.as_str()));
+        let _turn = self.turn_soon()?;
         match place(there(&at), lease_is_ours) {
             Placing::Fresh => {}
             Placing::Replace => match fs::remove_file(&at) {
@@ -128,6 +175,36 @@ impl SocketDir {
             }
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Takes away what programs that were killed have left in this directory, and the directory when it is empty then; how
+/// many. `held` says whether a program that is alive has a session open. Nothing is waited for: where another program
+/// is just putting its socket, or the directory is not fit, nothing is done.
+pub fn sweep(path: &Path, held: &dyn Fn(&SessionId) -> bool) -> usize {
+    let Ok(Some(dir)) = SocketDir::look(path) else { return 0 };
+    let Ok(turn) = dir.turn() else { return 0 };
+    let mut gone = 0;
+    for name in fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name()) {
+        let Some(session) = name.to_str().map(SessionId::new) else { continue };
+        if dir.found(&session, held).is_some_and(|found| dead(found, us())) {
+            gone += usize::from(fs::remove_file(dir.at(&session)).is_ok());
+        }
+    }
+    drop(turn);
+    if gone > 0 {
+        // one that holds another socket stays
+        let _ = fs::remove_dir(path);
+    }
+    gone
+}
+
+/// The lock of a directory. By itself it would last as long as any process that is just being started from this one.
+struct Turn<'a>(&'a File);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
     }
 }
 
@@ -177,12 +254,19 @@ fn bound(at: &Path) -> io::Result<UnixListener> {
     Ok(UnixListener::from(fd))
 }
 
+/// Tries whether somebody listens at a socket, without waiting for one that is busy or stopped (`EAGAIN`).
+fn knock(at: &Path) -> Result<(), Errno> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let fd = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    connect(fd.as_raw_fd(), &UnixAddr::new(at)?)
+}
+
 /// What stands where the socket is to be.
 fn there(at: &Path) -> There {
     match fs::symlink_metadata(at) {
         Err(_) => There::Nothing,
         Ok(meta) if meta.file_type().is_socket() => {
-            There::Socket { answers: UnixStream::connect(at).is_ok() }
+            There::Socket { answers: matches!(knock(at), Ok(()) | Err(Errno::EAGAIN)) }
         }
         Ok(_) => There::Other,
     }

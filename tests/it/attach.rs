@@ -18,7 +18,7 @@ fn with_job(home: &Home, command: &str) -> Program {
 
 fn attach(home: &Home) -> Program {
     let mut attached = Program::sized(&home.command(&["jobs", "attach", "j1"]), 90, 20);
-    attached.wait_for("attached to j1 · ^] leaves");
+    attached.wait_for("attached to j1 · ^] or F12 leaves");
     attached
 }
 
@@ -40,7 +40,7 @@ fn what_is_typed_reaches_the_job_and_the_key_leaves_it() {
     attached.send("echo $((20 + 22)) there; stty size\r");
     attached.wait_for("42 there");
     attached.wait_for("20 90");
-    attached.wait_gone("^] leaves");
+    attached.wait_gone("F12 leaves");
     attached.send("printf '\\033[31mred\\033[m\\n'\r");
     attached.until("a red word", |p| {
         let screen = p.terminal.screen();
@@ -64,6 +64,17 @@ fn what_is_typed_reaches_the_job_and_the_key_leaves_it() {
     assert_eq!(attached.end(), 0);
     attached.assert_clean();
     assert!(attached.screen().contains("left j1: running"), "{}", attached.screen());
+
+    // so does F12, also where a connection cuts it; another key of that kind is the job's
+    let mut attached = attach(&home);
+    attached.send("cat -v\r");
+    attached.wait_gone("F12 leaves");
+    attached.send("\x1b[23~\r");
+    attached.wait_for("^[[23~");
+    attached.send("\x03\x1b[2");
+    attached.send("4~");
+    assert_eq!(attached.end(), 0);
+    attached.assert_clean();
 
     // the end of the job ends it, too
     let mut attached = attach(&home);
@@ -148,4 +159,48 @@ fn a_job_without_a_terminal_and_a_place_without_one_are_told_what_to_do() {
     let pipe = home.run(&["jobs", "attach", "j2"]);
     assert_eq!(pipe.code, Some(2));
     assert!(pipe.err.contains("needs a terminal"), "{}", pipe.err);
+}
+
+/// A job whose program has put its terminal into every mode that a person could be left in.
+const MODES: &str = "printf '\\033[?1049h\\033[?2004h\\033[?1003h\\033[?1006h\\033[?1h\\033=\\033[?25l'; echo modes; exec sleep 300";
+
+#[test]
+fn every_way_out_leaves_the_terminal_clean() {
+    let home = Home::new();
+    let _program = with_job(&home, MODES);
+    let mut ways: Vec<(Signal, i32)> = Vec::new();
+    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+        ways.push((signal, 128 + signal as i32));
+    }
+    for (signal, code) in ways {
+        let mut attached = attach(&home);
+        attached.wait_for("modes");
+        assert!(attached.terminal.screen().bracketed_paste(), "the job's modes are the terminal's");
+        attached.signal(signal);
+        assert_eq!(attached.end(), code, "{signal}");
+        attached.assert_clean();
+        assert!(!attached.terminal.screen().application_keypad(), "{signal}");
+        assert!(!attached.terminal.screen().application_cursor(), "{signal}");
+        assert!(attached.screen().contains("left j1: running"), "{signal}: {}", attached.screen());
+    }
+    // its terminal goes: nothing can be told there, and nothing stays behind
+    let mut attached = attach(&home);
+    drop(std::mem::replace(&mut attached.master, std::fs::File::open("/dev/null").unwrap()));
+    assert_ne!(attached.end(), 0);
+    assert!(home.run(&["jobs", "list"]).out.contains("running"), "the job goes on");
+}
+
+#[test]
+fn a_panic_while_attached_leaves_the_terminal_clean_and_is_told() {
+    if crate::again::role().is_some() {
+        let _raw = windlass::front::attach::terminal::Raw::enter().unwrap();
+        windlass::front::attach::terminal::write(b"\x1b[?2004h\x1b[?1003h\x1b[?25lpicture").unwrap();
+        panic!("the reason is told");
+    }
+    let test = "attach::a_panic_while_attached_leaves_the_terminal_clean_and_is_told";
+    let mut program = Program::start(&crate::again::command(test, "panics"));
+    assert_ne!(program.end(), 0);
+    program.assert_clean();
+    assert!(program.screen().contains("the reason is told"), "{}", program.screen());
+    assert!(!program.screen().contains("picture"), "{}", program.screen());
 }

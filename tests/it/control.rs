@@ -110,6 +110,34 @@ fn another_terminal_sees_and_ends_what_the_pane_shows() {
 }
 
 #[test]
+fn the_socket_of_a_killed_program_is_swept_by_the_next_and_those_of_living_ones_stay() {
+    let home = Home::new();
+    let mut killed = program(&home, &["exec sleep 300"]);
+    until("its socket", || sockets(&home).len() == 1);
+    let left = sockets(&home);
+    killed.signal(Signal::SIGKILL);
+    killed.end();
+    assert_eq!(sockets(&home), left);
+
+    // sessions of their own
+    let lives = program(&home, &["exec sleep 300"]);
+    until("only that of the one that lives", || sockets(&home).len() == 1 && sockets(&home) != left);
+    let live = sockets(&home).remove(0);
+    lives.signal(Signal::SIGSTOP);
+    until("it is stopped", || stopped(lives.pid()));
+    let third = program(&home, &["exec sleep 300"]);
+    until("both", || sockets(&home).len() == 2);
+    assert!(sockets(&home).contains(&live), "one that is stopped lives");
+    lives.signal(Signal::SIGCONT);
+    let mut stream = UnixStream::connect(&live).unwrap();
+    stream.write_all(b"{\"id\":1,\"type\":\"hello\"}\n").unwrap();
+    let mut said = [0; 9];
+    stream.read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"{\"id\":1,\"");
+    drop((lives, third));
+}
+
+#[test]
 fn a_run_without_a_screen_is_asked_too() {
     let home = Home::new();
     let quiet = mark();

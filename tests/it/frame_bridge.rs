@@ -21,6 +21,7 @@ use windlass::base::{CallId, JobId, Millis, SessionId};
 use windlass::front::control::{Control, LINE_MAX, SERVED, Tap};
 use windlass::law::frame::{Admission, FrameId, Gate, Splitter};
 use windlass::link::{COMMANDS_MAX, EVENTS_MAX, Front, Shared};
+use windlass::store::Dirs;
 use windlass::store::socket::SocketDir;
 
 use crate::screen::record;
@@ -69,6 +70,7 @@ impl Served {
     pub fn new() -> Self {
         let dir = TempDir::new().unwrap();
         let place = dir.path().join("sockets");
+        let dirs = Dirs::at(dir.path().join("state"), dir.path().join("config"));
         let tap = Tap::new().unwrap();
         let wake = tap.over(Arc::new(|| ()));
         let mut first = record::empty();
@@ -77,7 +79,7 @@ impl Served {
         let (commands, taken) = mpsc::channel(COMMANDS_MAX);
         let (_events, events) = mpsc::channel(EVENTS_MAX);
         let front = Front { commands, events, shared };
-        let control = Some(Control::serve(&front, tap, vec![place.clone()]).unwrap());
+        let control = Some(Control::serve(&front, tap, vec![place.clone()], dirs).unwrap());
         Self { control, front, commands: taken, _events, place, _dir: dir }
     }
 

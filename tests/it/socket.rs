@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::io::{BufRead, ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, lchown, symlink};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nix::sys::stat::{Mode, umask};
@@ -14,9 +16,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 use windlass::base::SessionId;
-use windlass::law::socket::{Kind, Plan, Seen, heard, plan, usable};
+use windlass::law::socket::{Found, Kind, Plan, Seen, dead, heard, plan, usable};
 use windlass::store::Error;
-use windlass::store::socket::{Bound, SocketDir};
+use windlass::store::socket::{Bound, SocketDir, sweep};
 
 use crate::again::{self, Player};
 use crate::frame_bridge::Served;
@@ -224,6 +226,139 @@ fn a_dead_socket_is_replaced_and_a_live_one_never() {
     let other = SessionId::new("another");
     drop(Bound::new(&at, &other, true).unwrap());
     assert!(at.exists(), "it holds something else");
+}
+
+// --- what killed programs left
+
+/// What stands in a directory of sockets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Standing {
+    Live,
+    Dead,
+    DeadOfAStranger,
+    LinkToDead,
+    Datagrams,
+    File,
+    Directory,
+}
+
+fn standing() -> impl Strategy<Value = (Vec<(Standing, bool)>, bool)> {
+    use Standing as S;
+    let mut all =
+        vec![S::Live, S::Dead, S::Dead, S::Dead, S::LinkToDead, S::Datagrams, S::File, S::Directory];
+    if geteuid().is_root() {
+        all.push(S::DeadOfAStranger);
+    }
+    let one = (prop::sample::select(all), prop::bool::weighted(0.3));
+    (prop::collection::vec(one, 0..8), prop::bool::weighted(0.1))
+}
+
+/// Puts it there; what must live on for it.
+fn stand(thing: Standing, at: &Path) -> Option<OwnedFd> {
+    match thing {
+        Standing::Live => return Some(UnixListener::bind(at).unwrap().into()),
+        Standing::Dead => drop(UnixListener::bind(at).unwrap()),
+        Standing::DeadOfAStranger => {
+            drop(UnixListener::bind(at).unwrap());
+            lchown(at, Some(STRANGER), None).unwrap();
+        }
+        Standing::LinkToDead => {
+            let dead =
+                at.parent().unwrap().with_file_name(format!("dead.{}", at.display()).replace('/', "_"));
+            drop(UnixListener::bind(&dead).unwrap());
+            symlink(dead, at).unwrap();
+        }
+        Standing::Datagrams => return Some(UnixDatagram::bind(at).unwrap().into()),
+        Standing::File => fs::write(at, "mine").unwrap(),
+        Standing::Directory => fs::create_dir(at).unwrap(),
+    }
+    None
+}
+
+fn swept_by_rule(things: &[(Standing, bool)], locked: bool) -> String {
+    let stays = |(n, (thing, held)): (usize, &(Standing, bool))| {
+        let socket = !matches!(thing, Standing::LinkToDead | Standing::File | Standing::Directory);
+        let refused = matches!(thing, Standing::Dead | Standing::DeadOfAStranger);
+        let owner = if *thing == Standing::DeadOfAStranger { STRANGER } else { us() };
+        let found = Found { socket, owner, refused, held: *held };
+        (locked || !dead(found, us())).then(|| format!("s{n} "))
+    };
+    let left: String = things.iter().enumerate().filter_map(stays).collect();
+    let gone = things.len() - left.split_whitespace().count();
+    let there = !left.is_empty() || gone == 0;
+    format!("{gone} gone, the directory is there: {there}, with {left}")
+}
+
+fn swept(things: &[(Standing, bool)], locked: bool) -> String {
+    // a short path, for `bind` is told the whole of it
+    let temp = tempfile::Builder::new().prefix("w").tempdir_in("/tmp").unwrap();
+    let at = temp.path().join("sockets");
+    fs::create_dir(&at).unwrap();
+    fs::set_permissions(&at, fs::Permissions::from_mode(0o700)).unwrap();
+    let name = |n: usize| format!("s{n}");
+    let _live: Vec<_> =
+        things.iter().enumerate().map(|(n, (thing, _))| stand(*thing, &at.join(name(n)))).collect();
+    // another program is just putting its socket there
+    let other = locked.then(|| fs::File::open(&at).unwrap());
+    other.iter().for_each(|dir| dir.try_lock().unwrap());
+    let held = |session: &SessionId| {
+        things.iter().enumerate().any(|(n, (_, held))| *held && session.as_str() == name(n))
+    };
+    let gone = sweep(&at, &held);
+    let left = fs::read_dir(&at).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+    let mut left: Vec<String> = left.map(|name| format!("{} ", name.to_str().unwrap())).collect();
+    left.sort();
+    format!("{gone} gone, the directory is there: {}, with {}", at.exists(), left.concat())
+}
+
+#[test]
+fn what_killed_programs_left_is_swept_as_the_rule_says() {
+    let ran = runner().run(&standing(), |(things, locked)| {
+        prop_assert_eq!(swept_by_rule(&things, locked), swept(&things, locked));
+        Ok(())
+    });
+    assert!(ran.is_ok(), "{}", ran.unwrap_err());
+}
+
+/// Says that a thread is done, also when it failed.
+struct Done<'a>(&'a AtomicUsize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Programs put their sockets there, leave them dead and replace them, while others sweep without a pause.
+#[test]
+fn a_socket_that_was_just_put_there_is_never_swept() {
+    const ROUNDS: usize = 300;
+    const NAMES: [&str; 2] = ["one", "other"];
+    let temp = TempDir::new().unwrap();
+    let at = temp.path().join("sockets");
+    let done = AtomicUsize::new(0);
+    let puts = |name: &str| {
+        let _done = Done(&done);
+        let session = SessionId::new(name);
+        for round in 0..ROUNDS {
+            let (bound, listener) = Bound::new(&at, &session, true).unwrap();
+            assert!(at.join(name).exists(), "the live socket {name} was swept in round {round}");
+            drop(listener);
+            if round % 2 == 0 {
+                std::mem::forget(bound);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for name in NAMES {
+            scope.spawn(|| puts(name));
+        }
+        scope.spawn(|| {
+            while done.load(Ordering::Relaxed) < NAMES.len() {
+                sweep(&at, &|_| false);
+            }
+        });
+    });
 }
 
 // --- peer_same_uid

@@ -1,20 +1,22 @@
 //! `windlass jobs attach`: a job's terminal in this one, whether a program has its session open or not.
 //!
 //! It speaks with the job's keeper like any visitor: the pictures that the keeper sends are painted, every byte that is
-//! typed goes there as it is, and `^]` leaves. The keeper's terminal gets the size of this one when it comes and when
+//! typed goes there as it is, and `^]` or F12 leaves. The keeper's terminal gets the size of this one when it comes and when
 //! it changes; who sets a size last rules, as several may look. Who leaves gives back the size that it found, unless
 //! somebody else has set another since.
 //!
-//! In reading order: `terminal` (the modes and signals), `paint` (a picture as bytes).
+//! In reading order: `terminal` (the modes and signals), `keys` (which leave), `paint` (a picture as bytes).
 //!
 //! Not here: interpreting what the job writes (the keeper's emulator), what is typed: it stands nowhere.
 
+mod keys;
 mod paint;
-mod terminal;
+pub mod terminal;
 
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,11 +30,10 @@ use crate::process::visit::{Heard, Visit};
 use crate::process::wire::{FromKeeper, ToKeeper};
 
 use super::jobs::{Of, Refused, Told, failed, misuse};
+use keys::{HELD_MAX, Keys};
 use paint::Painter;
 use terminal::{Raw, Signals};
 
-/// The key that leaves: `^]`.
-const LEAVE: u8 = 0x1d;
 /// Bytes that are read of what is typed at once.
 const PIECE: usize = 4096;
 
@@ -78,9 +79,18 @@ pub fn attach(of: &Of, job: &str, told: &mut Told<'_>) -> Result<u8, Refused> {
     let signals = Signals::listen().map_err(here)?;
     let raw = Raw::enter().map_err(here)?;
     let painter = Painter::new(terminal::size());
-    let note = format!(" attached to {id} · ^] leaves ");
-    let mut attached =
-        Attached { visit, signals, raw, painter, screen: Arc::default(), found: None, note: Some(note) };
+    let note = format!(" attached to {id} · ^] or F12 leaves ");
+    let mut attached = Attached {
+        visit,
+        signals,
+        raw,
+        painter,
+        keys: Keys::default(),
+        release: None,
+        screen: Arc::default(),
+        found: None,
+        note: Some(note),
+    };
     let left = attached.run();
     attached.give_back();
     drop(attached);
@@ -103,6 +113,9 @@ struct Attached {
     signals: Signals,
     raw: Raw,
     painter: Painter,
+    keys: Keys,
+    /// When what the keys hold back goes to the job.
+    release: Option<Instant>,
     /// The picture as it was told last.
     screen: Arc<Screen>,
     /// The size that the job's terminal had.
@@ -121,13 +134,14 @@ impl Attached {
                 Ok(typed) => typed,
                 Err(_) => return Left::HungUp,
             };
-            if typed && let Some(left) = self.types() {
+            let left = if typed { self.types() } else { self.let_go() };
+            if let Some(left) = left {
                 return left;
             }
         }
     }
 
-    /// Waits until something comes; whether something was typed.
+    /// Waits until something comes or is due; whether something was typed.
     fn rest(&self) -> io::Result<bool> {
         let (stdin, signals) = (io::stdin(), self.signals.fd());
         let mut fds = [
@@ -135,7 +149,11 @@ impl Attached {
             PollFd::new(self.visit.as_fd(), PollFlags::POLLIN),
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
         ];
-        match poll(&mut fds, PollTimeout::NONE) {
+        let timeout = self.release.map_or(PollTimeout::NONE, |due| {
+            let wait = due.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+            PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX)
+        });
+        match poll(&mut fds, timeout) {
             Ok(_) => Ok(fds[0].any().unwrap_or(false)),
             Err(nix::errno::Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
@@ -229,22 +247,34 @@ impl Attached {
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return None,
             Err(_) => return Some(Left::HungUp),
         };
-        let typed = &bytes[..count];
-        let end = typed.iter().position(|byte| *byte == LEAVE);
-        let typed = &typed[..end.unwrap_or(count)];
-        if !typed.is_empty() {
-            let input = ToKeeper::Input { bytes: STANDARD.encode(typed) };
-            if self.visit.say(&input).is_err() {
-                return Some(Left::Silent);
-            }
+        let typed = self.keys.take(&bytes[..count]);
+        self.release = self.keys.holds().then(|| Instant::now() + HELD_MAX);
+        if let Some(left) = self.pass(&typed.bytes) {
+            return Some(left);
         }
-        if end.is_some() {
+        if typed.leaves {
             return Some(Left::Key);
         }
         if self.note.take().is_some() {
             return self.paint();
         }
         None
+    }
+
+    /// Sends on what was held back, when that is due.
+    fn let_go(&mut self) -> Option<Left> {
+        self.release.take_if(|due| *due <= Instant::now())?;
+        let held = self.keys.release();
+        self.pass(&held)
+    }
+
+    /// Sends bytes to the job.
+    fn pass(&mut self, bytes: &[u8]) -> Option<Left> {
+        if bytes.is_empty() {
+            return None;
+        }
+        let input = ToKeeper::Input { bytes: STANDARD.encode(bytes) };
+        self.visit.say(&input).is_err().then_some(Left::Silent)
     }
 
     /// Gives the job's terminal back the size that it had, if it has ours now.

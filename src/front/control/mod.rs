@@ -24,6 +24,7 @@ use tokio::sync::mpsc::WeakSender;
 
 use crate::api::command::Command;
 use crate::link::{Front, Shared};
+use crate::store::Dirs;
 use crate::store::socket::Bound;
 
 pub use answer::{SERVED, VERSION};
@@ -48,15 +49,16 @@ pub struct Control {
 
 impl Control {
     /// Serves a session that is open or being opened, in the first of these directories. Nothing is waited for: what
-    /// goes wrong later is told to the person by the session. The session's wake must go through the tap.
-    pub fn serve(front: &Front, tap: Arc<Tap>, places: Vec<PathBuf>) -> io::Result<Self> {
+    /// goes wrong later is told to the person by the session. The session's wake must go through the tap. Dead sockets
+    /// of other sessions are taken away, but for those that somebody has open below `dirs`.
+    pub fn serve(front: &Front, tap: Arc<Tap>, places: Vec<PathBuf>, dirs: Dirs) -> io::Result<Self> {
         let link = Link { shared: front.shared.clone(), commands: front.commands.downgrade() };
         tap.attach(front.shared.clone());
         let name = Arc::new(Mutex::new(None));
         let (rung, named) = (Arc::clone(&tap), Arc::clone(&name));
         let thread = std::thread::Builder::new()
             .name("control".into())
-            .spawn(move || serve::run(link, &rung, &named, &places))?;
+            .spawn(move || serve::run(link, &rung, &named, &places, &dirs))?;
         Ok(Self { tap, name, thread: Some(thread) })
     }
 

@@ -16,7 +16,9 @@ use crate::base::{JobId, SessionId, chain};
 use crate::law::frame::{Admission, FrameId};
 use crate::law::job::Stage;
 use crate::law::socket::heard;
-use crate::store::socket::{Bound, peer, us};
+use crate::store::Dirs;
+use crate::store::lease::{self, LEASE};
+use crate::store::socket::{Bound, peer, sweep, us};
 
 use super::answer::{self, Answer, Until};
 use super::peer::Peer;
@@ -51,10 +53,13 @@ struct Serve<'a> {
     number: u64,
 }
 
-/// Serves the session until it is told to stop.
-pub fn run(link: Link, tap: &Tap, name: &Mutex<Option<Bound>>, places: &[PathBuf]) {
+/// Serves the session until it is told to stop. What programs that were killed have left is taken away first.
+pub fn run(link: Link, tap: &Tap, name: &Mutex<Option<Bound>>, places: &[PathBuf], dirs: &Dirs) {
     let Some(session) = opened(&link, tap) else { return };
     let Some(place) = places.first() else { return };
+    for place in places {
+        sweep(place, &|session| lease::holder(&dirs.session(session).join(LEASE)).is_some());
+    }
     match Bound::new(place, &session, true) {
         Ok((bound, listener)) => {
             *name.lock().unwrap_or_else(PoisonError::into_inner) = Some(bound);

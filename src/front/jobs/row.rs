@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 
 use crate::api::job::{JobRow, JobState, Starter};
 use crate::base::{JobId, Millis, SessionId};
-use crate::law::job::Stage;
+use crate::law::job::{Stage, signal_name};
 use crate::store::codec::stamp;
 
 /// Widest column of a state in a list.
-const STATE_MAX: usize = 36;
+const STATE_MAX: usize = 44;
 
 /// The row as JSON; its keys are a contract.
 pub fn json(session: &SessionId, row: &JobRow, now: Millis) -> Value {
@@ -89,6 +89,15 @@ fn state(row: &Value) -> String {
         }
         if holds(row, "waiting") {
             words.push_str(", waits for input");
+        }
+    }
+    // of a command that somebody ended the words say who; how its own process took it stands behind them
+    if !matches!(text(row, "cause"), "" | "exit" | "signal" | "lost") {
+        let number = |key: &str| row.get(key).and_then(Value::as_i64).and_then(|n| i32::try_from(n).ok());
+        if let Some(signal) = number("signal") {
+            words.push_str(&format!(" ({})", signal_name(signal)));
+        } else if let Some(code) = number("exit_code") {
+            words.push_str(&format!(" (exit {code})"));
         }
     }
     words
@@ -181,13 +190,17 @@ mod tests {
         assert_eq!((&killed["cause"], &killed["signal"]), (&json!("user"), &json!(15)));
         let named = at(ended(End::Killed { by: By::Model }, 3, vec!["9 sudo".into()]));
         assert_eq!(named["survivors"], json!(["9 sudo"]));
+        let code = json!({"words": "stopped by you, 2 processes gone", "cause": "user", "exit_code": 3});
+        assert_eq!(super::state(&code), "stopped by you, 2 processes gone (exit 3)");
+        let signal = json!({"words": "signal SIGHUP", "cause": "signal", "signal": 1});
+        assert_eq!(super::state(&signal), "signal SIGHUP", "once is enough");
         assert_eq!(
             lines(&[at(JobState::Running), ending, killed, named, at(ended(End::Lost, 0, Vec::new()))]),
-            "j3    running, kept, waits for input      1:01  make  all\n\
-             j3    KILL sent to 2                      1:01  make  all\n\
-             j3    stopped by you, 3 processes gone    0:03  make  all\n\
-             j3    killed by the model, 1 not ended    0:03  make  all\n\
-             j3    lost                                0:03  make  all\n"
+            "j3    running, kept, waits for input                1:01  make  all\n\
+             j3    KILL sent to 2                                1:01  make  all\n\
+             j3    stopped by you, 3 processes gone (SIGTERM)    0:03  make  all\n\
+             j3    killed by the model, 1 not ended (SIGTERM)    0:03  make  all\n\
+             j3    lost                                          0:03  make  all\n"
         );
         assert_eq!(
             no_job(&session, JobId(9), [JobId(1), JobId(2)].into_iter()),

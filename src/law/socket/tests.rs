@@ -65,6 +65,18 @@ fn peer_same_uid() {
 }
 
 #[test]
+fn only_a_dead_socket_of_ours_is_taken_away() {
+    let bools = [false, true];
+    for (socket, refused) in bools.into_iter().flat_map(|a| bools.map(|b| (a, b))) {
+        for (held, owner) in bools.into_iter().flat_map(|a| [US, 0, 1001].map(|b| (a, b))) {
+            let found = Found { socket, owner, refused, held };
+            let taken = (socket, owner, refused, held) == (true, US, true, false);
+            assert_eq!(dead(found, US), taken, "{found:?}");
+        }
+    }
+}
+
+#[test]
 fn only_the_holder_of_the_lease_replaces_and_only_what_is_dead() {
     let all =
         [There::Nothing, There::Socket { answers: false }, There::Socket { answers: true }, There::Other];
