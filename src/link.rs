@@ -4,6 +4,7 @@
 //! The record stands behind one lock that is held for moments only, never across an await. A writer
 //! changes it and wakes the readers; a reader looks when it likes. So a slow screen slows nothing.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc;
@@ -48,6 +49,26 @@ impl Shared {
     }
 }
 
+/// The records of a session's subagents, by their paths: each is a session of its own.
+#[derive(Clone, Default)]
+pub struct AgentRecords(Arc<Mutex<BTreeMap<String, Shared>>>);
+
+impl AgentRecords {
+    /// The record of one; none: it is not here (yet), or it was never looked at (`AgentAsk::Look`).
+    pub fn get(&self, path: &str) -> Option<Shared> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+    /// Those that are here, by path.
+    pub fn all(&self) -> Vec<(String, Shared)> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(|(path, shared)| (path.clone(), shared.clone())).collect()
+    }
+    /// Lets the record of one be read, in the place of an earlier one.
+    pub fn put(&self, path: String, shared: Shared) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path, shared);
+    }
+}
+
 /// What a front end holds of a session.
 pub struct Front {
     /// Commands to the owner loop. `try_send` never waits.
@@ -56,6 +77,8 @@ pub struct Front {
     pub events: mpsc::Receiver<Event>,
     /// The record.
     pub shared: Shared,
+    /// The records of its subagents.
+    pub agents: AgentRecords,
 }
 
 /// What a look at the events brought.

@@ -48,8 +48,10 @@ pub enum Preview {
 /// A question to the person, open until answered, interrupted or refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// The call that waits.
+    /// The call that waits. That of a subagent stands behind its path: `lexer/c3`.
     pub call: CallId,
+    /// The path of the subagent that asks; none: the session itself.
+    pub agent: Option<String>,
     /// The tool.
     pub tool: String,
     /// What kind of thing.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::api::access::{Approval, Mode};
+use crate::api::agent::AgentRow;
 use crate::api::entry::Entry;
 use crate::api::job::JobRow;
 use crate::api::message::Usage;
@@ -151,6 +152,9 @@ pub struct Record {
     pub calls: Board,
     /// The jobs: those that run, and those that ended and were not dismissed.
     pub jobs: Board<JobId, JobRow>,
+    /// The subagents by their paths, those of subagents too: those that have not ended, and those that ended and were
+    /// not dismissed.
+    pub agents: Board<String, AgentRow>,
     /// Questions to the person, oldest first.
     pub approvals: Arc<Vec<Approval>>,
     /// All that the title tells.

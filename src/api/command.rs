@@ -77,6 +77,13 @@ pub enum Command {
         /// What.
         ask: JobAsk,
     },
+    /// Do something with a subagent.
+    Agent {
+        /// Its path.
+        path: String,
+        /// What.
+        ask: AgentAsk,
+    },
     /// Begin a new session with the branch up to this entry (none: with nothing); it becomes the open one
     /// through the event `Forked`.
     Fork {
@@ -127,6 +134,21 @@ pub enum JobAsk {
     Resize(Size),
     /// Show its terminal's picture in the record from now on, or no longer.
     Watch(bool),
+}
+
+/// What a person does with a subagent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgentAsk {
+    /// Tell it this: while it works it steers; one that has ended or was cut works again.
+    Message(String),
+    /// Stop it; what it changed is handed back.
+    Stop,
+    /// Stop it, and take it off the list once it has ended; what it changed is handed back.
+    Delete,
+    /// Take an ended one off the list.
+    Dismiss,
+    /// Let its record be read (`link::Front::agents`), also when it is of an earlier program.
+    Look,
 }
 
 /// A question whose answer needs the disk or the network, so a screen cannot answer it itself.

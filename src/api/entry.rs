@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::api::access::Mode;
+use crate::api::agent::{AgentEnd, AgentRun};
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Image, Usage};
 use crate::base::{CallId, EntryId, JobId, Millis};
@@ -47,6 +48,8 @@ pub enum EntryBody {
     Setting(Setting),
     /// A job ended.
     JobEnd(JobEnd),
+    /// A subagent ended.
+    AgentEnd(AgentEnd),
     /// Files were put back as they were.
     Restore(Restore),
     /// A record of a kind that this program does not know; kept as it came.
@@ -66,6 +69,7 @@ impl PartialEq for EntryBody {
             (E::TurnEnd(a), E::TurnEnd(b)) => a == b,
             (E::Setting(a), E::Setting(b)) => a == b,
             (E::JobEnd(a), E::JobEnd(b)) => a == b,
+            (E::AgentEnd(a), E::AgentEnd(b)) => a == b,
             (E::Restore(a), E::Restore(b)) => a == b,
             (E::Unknown(a), E::Unknown(b)) => a.kind == b.kind && a.raw.get() == b.raw.get(),
             (
@@ -78,6 +82,7 @@ impl PartialEq for EntryBody {
                 | E::TurnEnd(_)
                 | E::Setting(_)
                 | E::JobEnd(_)
+                | E::AgentEnd(_)
                 | E::Restore(_)
                 | E::Unknown(_),
                 _,
@@ -251,6 +256,11 @@ pub enum Details {
         /// The job whose end the call told the model: the entry of that end is for the person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         told: Option<JobId>,
+    },
+    /// Subagents whose ends the call told the model: the entries of those ends are for the person.
+    Agents {
+        /// Which runs of which.
+        told: Vec<AgentRun>,
     },
     /// The list of things to do.
     Todo {

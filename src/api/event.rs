@@ -95,7 +95,7 @@ pub struct TreeEntry {
     pub parent: Option<EntryId>,
     /// When it was committed.
     pub at: Millis,
-    /// Whose it is: `you`, `model`, `call`, `job`, `files`, `note`, `end`, `setting`, `summary`.
+    /// Whose it is: `you`, `model`, `call`, `job`, `agent`, `files`, `note`, `end`, `setting`, `summary`.
     pub who: &'static str,
     /// A line that says what it is; empty for an answer that only calls.
     pub text: String,

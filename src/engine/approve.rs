@@ -49,6 +49,7 @@ impl Owner {
             Verdict::Ask(why) => {
                 let approval = Approval {
                     call: call.clone(),
+                    agent: None,
                     tool: wish.tool.clone(),
                     class: wish.class,
                     why,

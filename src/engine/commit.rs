@@ -128,6 +128,10 @@ impl Owner {
                 let told = super::history::job_ended(end, None);
                 self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
             }
+            EntryBody::AgentEnd(end) => {
+                let told = super::history::agent_ended(end);
+                self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
+            }
             EntryBody::CallStart(_)
             | EntryBody::Notice(_)
             | EntryBody::TurnEnd(_)
@@ -179,6 +183,7 @@ fn durability(body: &EntryBody) -> Durability {
         | EntryBody::TurnEnd(_)
         | EntryBody::Compaction(_)
         | EntryBody::JobEnd(_)
+        | EntryBody::AgentEnd(_)
         | EntryBody::Restore(_) => Durability::Synced,
         EntryBody::Answer(_)
         | EntryBody::CallStart(_)

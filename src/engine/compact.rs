@@ -98,6 +98,7 @@ fn tokens(entry: &Entry) -> u64 {
         | EntryBody::TurnEnd(_)
         | EntryBody::Setting(_)
         | EntryBody::JobEnd(_)
+        | EntryBody::AgentEnd(_)
         | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => 0,
     };
@@ -115,6 +116,7 @@ fn may_begin(entry: &Entry) -> bool {
         | EntryBody::TurnEnd(_)
         | EntryBody::Setting(_)
         | EntryBody::JobEnd(_)
+        | EntryBody::AgentEnd(_)
         | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => false,
     }

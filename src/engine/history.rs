@@ -11,13 +11,16 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::api::agent::{AgentEnd, AgentRun};
 use crate::api::entry::{
     CallSettle, CallStart, CallStatus, Compaction, Details, Entry, EntryBody, UserMessage,
 };
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Block, Body, Finish, Image, Message, ToolResult};
 use crate::base::{CallId, JobId};
+use crate::law::children;
 use crate::law::job::{By, End};
+use crate::tool::agent_words::end_in_words;
 use crate::tool::input::one_line;
 use crate::tool::jobs::ended_in_words;
 
@@ -55,6 +58,12 @@ pub fn messages(path: &[Arc<Entry>]) -> Vec<Message> {
             EntryBody::JobEnd(end) if calls.told_before(end.job, at) => {}
             EntryBody::JobEnd(end) => {
                 if let Some(told) = job_ended(end, calls.spools.get(&end.call).copied()) {
+                    out.user(&told, &[]);
+                }
+            }
+            EntryBody::AgentEnd(end) if calls.told_agent_before(end, at) => {}
+            EntryBody::AgentEnd(end) => {
+                if let Some(told) = agent_ended(end) {
                     out.user(&told, &[]);
                 }
             }
@@ -106,6 +115,8 @@ struct Calls<'a> {
     spools: HashMap<&'a CallId, &'a Path>,
     /// Jobs whose end a call told, and where the first such call began.
     told: HashMap<JobId, usize>,
+    /// Runs of subagents whose end a call told, and where that call began.
+    told_agents: Vec<(AgentRun, usize)>,
 }
 
 impl<'a> Calls<'a> {
@@ -142,6 +153,10 @@ impl<'a> Calls<'a> {
                     {
                         calls.told.entry(*job).or_insert(*from);
                     }
+                    if let (Details::Agents { told }, Some(from)) = (&settle.details, begun.get(&settle.call))
+                    {
+                        calls.told_agents.extend(told.iter().map(|run| (run.clone(), *from)));
+                    }
                 }
                 EntryBody::User(_)
                 | EntryBody::Notice(_)
@@ -149,6 +164,7 @@ impl<'a> Calls<'a> {
                 | EntryBody::TurnEnd(_)
                 | EntryBody::Setting(_)
                 | EntryBody::JobEnd(_)
+                | EntryBody::AgentEnd(_)
                 | EntryBody::Restore(_)
                 | EntryBody::Unknown(_) => {}
             }
@@ -160,6 +176,12 @@ impl<'a> Calls<'a> {
     /// began later does not change what was told already.
     fn told_before(&self, job: JobId, at: usize) -> bool {
         self.told.get(&job).is_some_and(|from| *from < at)
+    }
+
+    /// The same of a subagent's end.
+    fn told_agent_before(&self, end: &AgentEnd, at: usize) -> bool {
+        let run = AgentRun { name: end.node.name.clone(), run: end.node.run };
+        self.told_agents.iter().any(|(told, from)| *told == run && *from < at)
     }
 }
 
@@ -313,6 +335,12 @@ pub(super) fn job_ended(end: &JobEnd, spool: Option<&Path>) -> Option<String> {
     }
     told.push(']');
     Some(told)
+}
+
+/// What the model is told of a subagent's end; nothing of one that a rewind ended: on this branch it never was.
+pub(super) fn agent_ended(end: &AgentEnd) -> Option<String> {
+    let rewound = end.end == (children::End::Stopped { by: children::By::Rewind });
+    (!rewound).then(|| format!("[{}]", end_in_words(&end.node.name, end)))
 }
 
 fn person_ran(start: &CallStart, settle: &CallSettle) -> String {

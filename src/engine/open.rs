@@ -17,7 +17,7 @@ use crate::base::SessionId;
 use crate::law::board::Board;
 use crate::law::call::{self, Call, Effect, Told};
 use crate::law::turn::Turn;
-use crate::link::{COMMANDS_MAX, EVENTS_MAX, Front, Shared, Wake};
+use crate::link::{AgentRecords, COMMANDS_MAX, EVENTS_MAX, Front, Shared, Wake};
 use crate::store::{self, Opening, Session};
 
 use super::calls::{Calls, settled};
@@ -113,6 +113,7 @@ pub fn open_behind(options: Options, runtime: &Handle, wake: Wake) -> Result<Ope
 fn ends(status: Status, wake: Wake) -> (Ends, Front) {
     let record = Record {
         jobs: crate::law::board::Board::default(),
+        agents: crate::law::board::Board::default(),
         path: Vec::new(),
         epoch: 0,
         live: Live::default(),
@@ -124,7 +125,8 @@ fn ends(status: Status, wake: Wake) -> (Ends, Front) {
     let shared = Shared::new(record, wake);
     let (commands, commands_out) = mpsc::channel(COMMANDS_MAX);
     let (events, events_out) = mpsc::channel(EVENTS_MAX);
-    let front = Front { commands, events: events_out, shared: shared.clone() };
+    let front =
+        Front { commands, events: events_out, shared: shared.clone(), agents: AgentRecords::default() };
     (Ends { shared, events, commands: commands_out }, front)
 }
 
@@ -418,6 +420,7 @@ pub(super) fn opens_turn(entry: &Arc<Entry>) -> Option<bool> {
         | EntryBody::Compaction(_)
         | EntryBody::Setting(_)
         | EntryBody::JobEnd(_)
+        | EntryBody::AgentEnd(_)
         | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => None,
     }

@@ -303,6 +303,9 @@ impl Owner {
             Command::Rewind { to, restore, take_back } => self.rewind(to, restore, take_back),
             Command::Detach { call } => self.detach(call),
             Command::Job { job, ask } => self.job(job, ask),
+            Command::Agent { path, .. } => {
+                self.say(crate::api::entry::Level::Warning, format!("There is no agent {path}."));
+            }
             Command::UndoRestore => self.undo_restore(),
             Command::Fork { to, take_back } => self.fork(to.as_ref(), take_back.as_ref()),
             Command::Shell { command, hidden } => self.run_shell(command, hidden),

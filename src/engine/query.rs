@@ -153,6 +153,7 @@ impl Owner {
                 | EntryBody::TurnEnd(_)
                 | EntryBody::Setting(_)
                 | EntryBody::JobEnd(_)
+                | EntryBody::AgentEnd(_)
                 | EntryBody::Restore(_)
                 | EntryBody::Unknown(_) => {}
             }

@@ -8,12 +8,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
+use crate::api::agent::AgentEnd;
 use crate::api::board::{Live, PartKind, Phase, Record};
 use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
 use crate::api::event::Event;
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Body, Finish, Usage};
 use crate::base::JobId;
+use crate::law::hand_back::tree::TreePath;
 
 /// How far the record was read.
 #[derive(Debug, Default)]
@@ -127,6 +129,7 @@ impl Reader {
                 out.push(json!({"type": "turn.ended", "status": end.status.word()}));
             }
             EntryBody::JobEnd(end) => out.push(job_ended(end)),
+            EntryBody::AgentEnd(end) => agent_ended(end, out),
             EntryBody::Restore(_) | EntryBody::Setting(_) | EntryBody::Unknown(_) => {}
         }
     }
@@ -209,11 +212,30 @@ fn job_ended(end: &JobEnd) -> Value {
     event
 }
 
+/// The hand-back of a subagent, and its end.
+fn agent_ended(end: &AgentEnd, out: &mut Vec<Value>) {
+    let name = &end.node.name;
+    if let Some(report) = &end.hand_back {
+        let paths = |paths: &[TreePath]| -> Vec<Value> {
+            paths.iter().map(|path| bytes_json(path.as_bytes())).collect()
+        };
+        out.push(json!({
+            "type": "handback", "child": name, "taken": paths(&report.taken), "same": paths(&report.same),
+            "conflicts": paths(&report.conflicts), "left_out": paths(&report.left_out),
+        }));
+    }
+    out.push(json!({"type": "child.ended", "name": name, "status": end.end.status()}));
+}
+
 /// A path in JSON: a string, or its bytes where it is not UTF-8.
 pub fn path_json(path: &Path) -> Value {
-    match path.to_str() {
-        Some(text) => text.into(),
-        None => json!({"bytes": STANDARD.encode(path.as_os_str().as_bytes())}),
+    bytes_json(path.as_os_str().as_bytes())
+}
+
+fn bytes_json(path: &[u8]) -> Value {
+    match std::str::from_utf8(path) {
+        Ok(text) => text.into(),
+        Err(_) => json!({"bytes": STANDARD.encode(path)}),
     }
 }
 
@@ -257,6 +279,7 @@ pub fn line(event: &Value) -> Option<String> {
         }
         "job.started" => Some(format!("· {} runs: {}", text("job"), text("command"))),
         "job.ended" => Some(format!("· {} ended: {}", text("job"), text("cause"))),
+        "child.ended" => Some(format!("· {} ended: {}", text("name"), text("status"))),
         "notice" => Some(format!("{}: {}", text("level"), text("text"))),
         _ => None,
     }

@@ -8,6 +8,7 @@ pub mod batch;
 pub mod board;
 pub mod call;
 pub mod census;
+pub mod children;
 pub mod commit;
 pub mod cwd;
 pub mod frame;

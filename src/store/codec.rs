@@ -201,7 +201,7 @@ fn read<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<Result<T, serde_j
     raw.map(|raw| serde_json::from_str(raw.get()))
 }
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "user",
     "answer",
     "call_start",
@@ -211,6 +211,7 @@ const KINDS: [&str; 10] = [
     "turn_end",
     "setting",
     "job_end",
+    "agent_end",
     "restore",
 ];
 
@@ -229,6 +230,7 @@ pub fn decode_body(kind: &str, raw: &str) -> (EntryBody, Option<String>) {
         "turn_end" => of(raw, EntryBody::TurnEnd),
         "setting" => of(raw, EntryBody::Setting),
         "job_end" => of(raw, EntryBody::JobEnd),
+        "agent_end" => of(raw, EntryBody::AgentEnd),
         "restore" => of(raw, EntryBody::Restore),
         _ => return (unknown(kind, raw), None),
     };
@@ -255,6 +257,7 @@ pub fn kind(body: &EntryBody) -> &str {
         EntryBody::TurnEnd(_) => "turn_end",
         EntryBody::Setting(_) => "setting",
         EntryBody::JobEnd(_) => "job_end",
+        EntryBody::AgentEnd(_) => "agent_end",
         EntryBody::Restore(_) => "restore",
         EntryBody::Unknown(unknown) => &unknown.kind,
     }
@@ -273,6 +276,7 @@ pub fn encode_body(body: &EntryBody) -> Result<String, Error> {
         EntryBody::TurnEnd(body) => json(serde_json::to_string(body))?,
         EntryBody::Setting(body) => json(serde_json::to_string(body))?,
         EntryBody::JobEnd(body) => json(serde_json::to_string(body))?,
+        EntryBody::AgentEnd(body) => json(serde_json::to_string(body))?,
         EntryBody::Restore(body) => json(serde_json::to_string(body))?,
         EntryBody::Unknown(body) => body.raw.get().to_owned(),
     };
@@ -307,6 +311,7 @@ pub fn encode_beside(entry: &Entry, blob: &str) -> Result<String, Error> {
         | EntryBody::TurnEnd(_)
         | EntryBody::Setting(_)
         | EntryBody::JobEnd(_)
+        | EntryBody::AgentEnd(_)
         | EntryBody::Restore(_)
         | EntryBody::Unknown(_) => "{}".to_owned(),
     };

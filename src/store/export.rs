@@ -84,6 +84,15 @@ fn entry_markdown(out: &mut String, entry: &Entry) {
                 &format!("The job {} ended: {} (`{}`)", end.job, end.outcome.end.words(), end.command),
             );
         }
+        EntryBody::AgentEnd(end) => {
+            quote(out, &format!("The agent {} ended: {}", end.node.name, end.end.words()));
+            if let Some(report) = &end.hand_back {
+                quote(out, &format!("Its hand-back: {}", report.words()));
+            }
+            if !end.answer.trim().is_empty() {
+                let _ = writeln!(out, "\n{}", end.answer.trim_end());
+            }
+        }
         EntryBody::Restore(restore) => {
             quote(out, &format!("{} files were put back as they were", restore.touched.len()));
             for stayed in &restore.stayed {
@@ -127,7 +136,9 @@ fn settle_markdown(out: &mut String, settle: &CallSettle) {
     let _ = writeln!(out, "\n**Result of {}: {}**\n", settle.call, settle.status.word());
     match &settle.details {
         Details::Diff { diff, .. } => fenced(out, "diff", diff),
-        Details::None | Details::Command { .. } | Details::Todo { .. } => fenced(out, "", &settle.output),
+        Details::None | Details::Command { .. } | Details::Todo { .. } | Details::Agents { .. } => {
+            fenced(out, "", &settle.output)
+        }
     }
     images(out, &settle.images);
     if settle.dropped > 0 {

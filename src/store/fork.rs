@@ -83,6 +83,7 @@ fn named(body: &EntryBody) -> Vec<&str> {
         | EntryBody::TurnEnd(_)
         | EntryBody::Setting(_)
         | EntryBody::JobEnd(_)
+        | EntryBody::AgentEnd(_)
         | EntryBody::Unknown(_) => {}
     }
     out

@@ -104,6 +104,7 @@ impl Tree {
                 | EntryBody::TurnEnd(_)
                 | EntryBody::Setting(_)
                 | EntryBody::JobEnd(_)
+                | EntryBody::AgentEnd(_)
                 | EntryBody::Restore(_)
                 | EntryBody::Unknown(_) => {}
             }

@@ -1,6 +1,7 @@
 //! The model's tools: one file each, behind one trait and one table with schema, permission class and
 //! output bounds.
 
+pub mod agent_words;
 pub mod apply_patch;
 pub mod bash;
 mod bash_end;

@@ -46,6 +46,7 @@ fn says(entry: &Arc<Entry>) -> Option<String> {
         EntryBody::JobEnd(end) => {
             format!("{} {} · {}", end.job, end.outcome.end.words(), end.command)
         }
+        EntryBody::AgentEnd(end) => format!("{} {}", end.node.name, end.end.words()),
         EntryBody::TurnEnd(end) => match end.status {
             TurnStatus::Done => "the model has finished".to_owned(),
             TurnStatus::Failed => format!("the turn failed: {}", end.why.as_deref().unwrap_or("no reason")),

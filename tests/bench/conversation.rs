@@ -39,6 +39,7 @@ fn record() -> Record {
     };
     Record {
         jobs: windlass::law::board::Board::default(),
+        agents: windlass::law::board::Board::default(),
         path: Vec::new(),
         epoch: 0,
         live: Live { number: 1, parts: Vec::new() },

@@ -78,7 +78,7 @@ impl Served {
         let shared = Shared::new(first, wake);
         let (commands, taken) = mpsc::channel(COMMANDS_MAX);
         let (_events, events) = mpsc::channel(EVENTS_MAX);
-        let front = Front { commands, events, shared };
+        let front = Front { commands, events, shared, agents: Default::default() };
         let control = Some(Control::serve(&front, tap, vec![place.clone()], dirs).unwrap());
         Self { control, front, commands: taken, _events, place, _dir: dir }
     }

@@ -275,6 +275,7 @@ pub fn transcript(path: &[Arc<Entry>]) -> String {
             EntryBody::Setting(s) => format!("setting {s:?}"),
             EntryBody::JobEnd(e) => format!("job_end {} {}", e.job, e.outcome.end.words()),
             EntryBody::Restore(r) => format!("restore {}", r.touched.len()),
+            EntryBody::AgentEnd(e) => format!("agent_end {} {}", e.node.name, e.end.words()),
             EntryBody::Unknown(u) => format!("unknown {}", u.kind),
         };
         out.push_str(line.trim_end());

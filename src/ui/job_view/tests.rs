@@ -72,6 +72,7 @@ fn record() -> Record {
         live: Live::default(),
         calls: Board::default(),
         jobs,
+        agents: crate::law::board::Board::default(),
         approvals: Arc::default(),
         status: Arc::new(status),
         revision: 1,

@@ -53,7 +53,7 @@ fn be_a_screen(role: &str) -> i32 {
     let shared = Shared::new(first, wake.clone());
     let (commands, taken) = tokio::sync::mpsc::channel(COMMANDS_MAX);
     let (_events, events) = tokio::sync::mpsc::channel::<Event>(EVENTS_MAX);
-    let mut front = Front { commands, events, shared: shared.clone() };
+    let mut front = Front { commands, events, shared: shared.clone(), agents: Default::default() };
     let mut options = UiOptions { reduced_motion: true, ..UiOptions::default() };
     options.environment = BTreeMap::from([
         ("TERM".to_owned(), "xterm-256color".to_owned()),

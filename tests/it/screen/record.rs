@@ -16,6 +16,7 @@ use windlass::law::board::{Board, Progress};
 pub fn empty() -> Record {
     Record {
         jobs: windlass::law::board::Board::default(),
+        agents: windlass::law::board::Board::default(),
         path: Vec::new(),
         epoch: 0,
         live: Live::default(),
@@ -137,6 +138,7 @@ pub fn running(record: &mut Record, call: &str, command: &str, tail: &str) {
 pub fn ask(record: &mut Record, call: &str, command: &str) {
     let approval = Approval {
         call: CallId::new(call),
+        agent: None,
         tool: "bash".into(),
         class: Class::Execute,
         why: "mode ask: commands are asked for".into(),

@@ -196,9 +196,11 @@ impl Call {
         match self.settled() {
             Some(settle) => match &settle.details {
                 Details::Diff { diff, .. } if !diff.is_empty() => diff,
-                Details::None | Details::Diff { .. } | Details::Command { .. } | Details::Todo { .. } => {
-                    self.whole.as_ref().map_or(&settle.output, |(text, _)| text)
-                }
+                Details::None
+                | Details::Diff { .. }
+                | Details::Command { .. }
+                | Details::Todo { .. }
+                | Details::Agents { .. } => self.whole.as_ref().map_or(&settle.output, |(text, _)| text),
             },
             None => self.progress.as_ref().map_or("", |progress| progress.tail.as_str()),
         }

@@ -283,7 +283,7 @@ fn last_words(settle: &CallSettle) -> String {
     let line = match &settle.details {
         // remarks in brackets say how it ended, which its row says too
         Details::Command { .. } => said.rfind(|line| !(line.starts_with('[') && line.ends_with(']'))),
-        Details::None | Details::Diff { .. } | Details::Todo { .. } => said.next(),
+        Details::None | Details::Diff { .. } | Details::Todo { .. } | Details::Agents { .. } => said.next(),
     };
     one_line(&output_line(line.unwrap_or_default()))
 }
@@ -297,7 +297,8 @@ fn body_blocks(call: &mut Call) -> usize {
             }
             call.diff.as_ref().map_or(0, Diff::pieces)
         }
-        Some(Details::None | Details::Diff { .. } | Details::Command { .. }) | None => {
+        Some(Details::None | Details::Diff { .. } | Details::Command { .. } | Details::Agents { .. })
+        | None => {
             if call.pieces.is_none() {
                 call.pieces = Some(Pieces::of(call.shown()));
             }

@@ -24,7 +24,9 @@ pub(super) fn copied(item: &Item) -> Cow<'_, str> {
 fn called(call: &Call) -> Cow<'_, str> {
     match call.settled().map(|settle| &settle.details) {
         Some(Details::Todo { items }) => Cow::Owned(todo(items)),
-        Some(Details::None | Details::Diff { .. } | Details::Command { .. }) => Cow::Borrowed(call.shown()),
+        Some(Details::None | Details::Diff { .. } | Details::Command { .. } | Details::Agents { .. }) => {
+            Cow::Borrowed(call.shown())
+        }
         None if call.shown().is_empty() => Cow::Borrowed(call.command().unwrap_or(&call.title)),
         None => Cow::Borrowed(call.shown()),
     }

@@ -9,12 +9,14 @@ use std::sync::Arc;
 
 use super::State;
 use super::item::{Body, Call, Ended, Head, Item, Source, one_line, partial_title};
+use crate::api::agent::AgentEnd;
 use crate::api::board::{PartKind, Record};
 use crate::api::entry::{Details, Entry, EntryBody, Level, Restore, TurnEnd, TurnStatus};
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Body as Block, Finish, Stop};
 use crate::base::CallId;
 use crate::law::board::Progress;
+use crate::law::children::End;
 use crate::ui::widget::row::Role;
 use crate::ui::widget::text::ellipsis;
 
@@ -119,6 +121,14 @@ impl State {
         let entry = Arc::clone(entry);
         self.add(Body::Ended(Box::new(Ended { role, text, entry, output, pieces: None })));
     }
+    fn agent_end(&mut self, end: &AgentEnd) {
+        let role = if end.end == End::Answered { Role::Dim } else { Role::Warning };
+        let came = end.hand_back.as_ref().map(|report| format!(" · {}", report.words()));
+        let trouble = end.trouble.as_ref().map(|trouble| format!(" · {trouble}"));
+        let words = end.end.words();
+        let rest = came.into_iter().chain(trouble).collect::<String>();
+        self.say(role, format!("agent {} {words}{rest}", end.node.name));
+    }
     fn restore(&mut self, restore: &Restore) {
         let shown =
             |path: &std::path::Path| path.strip_prefix(&self.cwd).unwrap_or(path).display().to_string();
@@ -211,6 +221,7 @@ impl State {
                 }
             }
             EntryBody::JobEnd(end) => self.job_end(entry, end),
+            EntryBody::AgentEnd(end) => self.agent_end(end),
             EntryBody::Restore(restore) => self.restore(restore),
             EntryBody::Unknown(unknown) => {
                 self.say(

@@ -57,6 +57,7 @@ impl Fake {
             live: Live::default(),
             calls: Board::default(),
             jobs: Board::default(),
+            agents: crate::law::board::Board::default(),
             approvals: Arc::default(),
             status: Arc::new(status),
             revision: 1,

@@ -224,7 +224,7 @@ fn facts(settle: &CallSettle, lines: u64) -> String {
             text.push_str(&format!(" {end}"));
         }
         Details::Diff { added, removed, .. } => text.push_str(&format!(" +{added} −{removed}")),
-        Details::None | Details::Command { .. } | Details::Todo { .. } => {}
+        Details::None | Details::Command { .. } | Details::Todo { .. } | Details::Agents { .. } => {}
     }
     if let Details::Command { job: Some(job), .. } = &settle.details
         && settle.status != CallStatus::Detached

@@ -1,0 +1,216 @@
+//! Subagents, as the journal and the front ends see them: children of a session that work for it.
+//!
+//! An `AgentNode` is what the journal holds of one that has not ended, an `AgentRow` what everything on the screen
+//! reads, an `AgentEnd` the entry that tells the person and the model of an end, once. An agent is called by its path:
+//! `lexer`, and `lexer/tests` for one that `lexer` asked for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::message::Usage;
+use crate::base::{EntryId, Millis, SessionId};
+use crate::law::children::End;
+use crate::law::hand_back::tree::TreePath;
+
+/// Where an agent works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Workspace {
+    /// In its parent's directory.
+    #[default]
+    Shared,
+    /// In a copy of it, which is handed back at its end.
+    Isolated,
+}
+
+impl Workspace {
+    /// Its word in the tool and the events.
+    pub fn word(self) -> &'static str {
+        match self {
+            Workspace::Shared => "shared",
+            Workspace::Isolated => "isolated",
+        }
+    }
+}
+
+/// An agent that was asked for, as its parent's journal holds it until it has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentNode {
+    /// Its name under its parent.
+    pub name: String,
+    /// Its session.
+    pub session: SessionId,
+    /// Where it works.
+    pub workspace: Workspace,
+    /// Its own directory (base, copy, versions, records), when it is isolated.
+    #[serde(default, with = "crate::api::path::maybe", skip_serializing_if = "Option::is_none")]
+    pub room: Option<PathBuf>,
+    /// The model that it was given, if not its parent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The tools that it may use; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// Most tokens that it may use; none: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
+    /// Which run of it this is, from 1: one that is woken after its end begins another.
+    pub run: u32,
+    /// The newest entry when it was asked for: a rewind to it or to an earlier one stops it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<EntryId>,
+    /// When it was asked for.
+    pub asked: Millis,
+}
+
+/// An agent, as the record shows it. The board's key is its path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentRow {
+    /// What it is.
+    pub node: AgentNode,
+    /// Whether it is held inside its copy; none: it has none.
+    pub held: Option<bool>,
+    /// How it stands.
+    pub state: AgentState,
+    /// Calls that it made so far.
+    pub calls: u64,
+    /// Tokens that it used so far.
+    pub usage: Usage,
+    /// Dollars, where prices are known.
+    pub cost: Option<f64>,
+    /// What it does now, in words: `bash cargo test`, `answers`, empty when nothing.
+    pub now: String,
+    /// Questions of it that wait for the person.
+    pub asks: usize,
+    /// When it began to work.
+    pub began: Option<Millis>,
+}
+
+/// How an agent stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentState {
+    /// It waits for a place.
+    Waiting {
+        /// Its number in the line, from 1.
+        number: usize,
+    },
+    /// Its copy is being made.
+    Preparing {
+        /// Files copied so far.
+        files: u64,
+        /// Of how many; 0 while that is not known.
+        of: u64,
+    },
+    /// It works.
+    Working,
+    /// It waits for its own agents.
+    Resting,
+    /// It is being stopped.
+    Stopping,
+    /// What it changed is being handed back.
+    HandingBack,
+    /// The program went before it had ended: a message lets it go on, a stop ends it.
+    Cut,
+    /// It has ended.
+    Ended(Arc<AgentEnd>),
+}
+
+impl AgentRow {
+    /// Whether it has an end still to come in this program.
+    pub fn runs(&self) -> bool {
+        match self.state {
+            AgentState::Waiting { .. }
+            | AgentState::Preparing { .. }
+            | AgentState::Working
+            | AgentState::Resting
+            | AgentState::Stopping
+            | AgentState::HandingBack => true,
+            AgentState::Cut | AgentState::Ended(_) => false,
+        }
+    }
+    /// Its end, once it has one.
+    pub fn end(&self) -> Option<&Arc<AgentEnd>> {
+        match &self.state {
+            AgentState::Ended(end) => Some(end),
+            AgentState::Waiting { .. }
+            | AgentState::Preparing { .. }
+            | AgentState::Working
+            | AgentState::Resting
+            | AgentState::Stopping
+            | AgentState::HandingBack
+            | AgentState::Cut => None,
+        }
+    }
+}
+
+/// What came back from an agent's copy: every path that it changed, by what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandBackReport {
+    /// The parent's directory has them as the agent left them.
+    pub taken: Vec<TreePath>,
+    /// Both sides changed them to the same.
+    pub same: Vec<TreePath>,
+    /// The parent's directory has them as it had them; the agent's versions are kept.
+    pub conflicts: Vec<TreePath>,
+    /// The ignore rules leave them out; they are still in the copy. What is no file or link is here too.
+    pub left_out: Vec<TreePath>,
+}
+
+impl HandBackReport {
+    /// In words: `3 taken, 1 conflict`; `nothing changed`.
+    pub fn words(&self) -> String {
+        let conflicts = if self.conflicts.len() == 1 { "conflict" } else { "conflicts" };
+        let counts = [
+            (self.taken.len(), "taken"),
+            (self.same.len(), "same"),
+            (self.conflicts.len(), conflicts),
+            (self.left_out.len(), "left out"),
+        ];
+        let words: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        if words.is_empty() { "nothing changed".to_owned() } else { words.join(", ") }
+    }
+}
+
+/// An agent ended: the entry of the conversation. The model is told by it, once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentEnd {
+    /// Which.
+    pub node: AgentNode,
+    /// How.
+    pub end: End,
+    /// The last that it said; empty when nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub answer: String,
+    /// Calls that it made.
+    pub calls: u64,
+    /// Tokens that it used.
+    pub usage: Usage,
+    /// Dollars, where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// What came back from its copy; none: it had none, or it was kept as it is (`trouble` says why).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand_back: Option<HandBackReport>,
+    /// What went wrong beside it, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+    /// When.
+    pub ended: Millis,
+    /// How long it took from the asking.
+    pub duration: Millis,
+}
+
+/// A run of an agent whose end was told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentRun {
+    /// The agent's name under its parent.
+    pub name: String,
+    /// Which run.
+    pub run: u32,
+}

@@ -1,0 +1,634 @@
+//! Law J for children: subagents, from the asking to the one end of each run, and the places among those that work.
+//!
+//! A child stands in the line until there is a place, its copy is made, it works, it is stopped with all that it
+//! started, and hands back; then it has ended. A child whose answer is there waits for its own children first. Places
+//! are for what works: one that waits for its children has none. A start waits for a place; what comes back from a
+//! wait goes on at once, for no wait may last longer than its call, and the next start waits the longer.
+//!
+//! Not here: sessions, copies, models, clocks. The shell carries effects out and tells what came of them.
+//!
+//! Keeps `child_ends_once`, `places_are_bounded`, `waiting_parent_holds_no_place`, `child_is_stopped_alone`,
+//! `child_stops_before_its_hand_back`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::Millis;
+
+/// Most children that a program knows at once, of all parents.
+pub const CHILDREN_MAX: usize = 1024;
+/// Most characters of a child's name.
+pub const NAME_MAX: usize = 40;
+
+/// The bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Most that work at once.
+    pub at_once: u32,
+    /// How deep children may have children: 1 for none.
+    pub depth: u32,
+    /// One that is silent for so long is ended; none: never.
+    pub stall: Option<Millis>,
+}
+
+/// Who had a child stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The person.
+    User,
+    /// The model of its parent.
+    Model,
+    /// Its budget is used up.
+    Budget,
+    /// Its parent was ended.
+    Parent,
+    /// A rewind to before it was asked for.
+    Rewind,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum End {
+    /// It gave its answer.
+    Answered,
+    /// Its turn failed, or it could not begin.
+    Failed {
+        /// Why, in words.
+        why: String,
+    },
+    /// It was silent for too long.
+    Stalled {
+        /// For how long.
+        after: Millis,
+    },
+    /// It was stopped.
+    Stopped {
+        /// By whom.
+        by: By,
+    },
+    /// The person deleted it.
+    Deleted,
+}
+
+impl End {
+    /// The word of the events: `answered`, `failed`, `stalled`, `stopped`, `deleted`.
+    pub fn status(&self) -> &'static str {
+        match self {
+            End::Answered => "answered",
+            End::Failed { .. } => "failed",
+            End::Stalled { .. } => "stalled",
+            End::Stopped { .. } => "stopped",
+            End::Deleted => "deleted",
+        }
+    }
+    /// In words: `answered`, `failed: …`, `stalled: silent for 10:00`, `stopped by you`.
+    pub fn words(&self) -> String {
+        match self {
+            End::Answered => "answered".to_owned(),
+            End::Failed { why } => format!("failed: {why}"),
+            End::Stalled { after } => format!("stalled: silent for {}", after.length()),
+            End::Stopped { by: By::User } => "stopped by you".to_owned(),
+            End::Stopped { by: By::Model } => "stopped by the model".to_owned(),
+            End::Stopped { by: By::Budget } => "stopped: its budget is used up".to_owned(),
+            End::Stopped { by: By::Parent } => "stopped with its parent".to_owned(),
+            End::Stopped { by: By::Rewind } => "stopped by a rewind".to_owned(),
+            End::Deleted => "deleted".to_owned(),
+        }
+    }
+    /// Whether what it changed is handed back: after a rewind its copy is kept as it is.
+    fn hands_back(&self) -> bool {
+        *self != End::Stopped { by: By::Rewind }
+    }
+}
+
+/// What a child that works does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Work {
+    /// Its turn runs.
+    Turn,
+    /// Its turn waits for its own children.
+    Waits,
+    /// Its turn is over, with this as its end; its own children still work.
+    Over(End),
+}
+
+/// How far the stopping of a child is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Its turn was cut; its own children end first.
+    Children,
+    /// Its session is being closed, its jobs with it.
+    Closing,
+    /// Its session is closed; its own children have not ended.
+    Closed,
+}
+
+/// How a child stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// It waits for a place.
+    Waiting,
+    /// Its copy and its session are being made.
+    Preparing,
+    /// It works.
+    Working(Work),
+    /// It is being stopped; none: the program goes.
+    Stopping(Option<End>, Stage),
+    /// Its changes are handed back.
+    HandingBack(End),
+    /// The program went before it had ended. It can be woken, or ended.
+    Cut,
+    /// It has ended.
+    Ended(End),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Child {
+    parent: Option<String>,
+    isolated: bool,
+    state: State,
+    /// Whether it has one of the places.
+    place: bool,
+    /// Whether it ever worked: else there is nothing to hand back.
+    worked: bool,
+    /// When something of it was heard last.
+    heard: Millis,
+    /// It waits for the person's word: that is no silence.
+    asking: bool,
+    /// Tokens that it may still use; none: any number.
+    budget: Option<u64>,
+}
+
+impl Child {
+    fn lives(&self) -> bool {
+        match self.state {
+            State::Waiting
+            | State::Preparing
+            | State::Working(_)
+            | State::Stopping(..)
+            | State::HandingBack(_) => true,
+            State::Cut | State::Ended(_) => false,
+        }
+    }
+}
+
+/// The children of a session, and theirs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Children {
+    at_once: u32,
+    depth: u32,
+    stall: Option<Millis>,
+    children: BTreeMap<String, Child>,
+    /// Those that wait for a place, the next first.
+    line: VecDeque<String>,
+}
+
+/// Who asks for a child, and for which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its parent among the children; none: the session itself.
+    pub parent: Option<String>,
+    /// Its name under its parent.
+    pub name: String,
+    /// Whether it has a copy of its own.
+    pub isolated: bool,
+    /// Most tokens; none: any number.
+    pub budget: Option<u64>,
+}
+
+/// Why a child is not to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The name is none that a file could have.
+    Name,
+    /// A child of that name is or was there.
+    Taken,
+    /// It would be too deep.
+    Deep {
+        /// The bound.
+        depth: u32,
+    },
+    /// Its parent is being ended.
+    ParentEnds,
+    /// There are too many, those that ended too.
+    Many,
+}
+
+/// What happens to a child.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Its copy and its session stand.
+    Prepared,
+    /// They could not be made: why; none: who asked for it went away. Nothing of it is left.
+    Unprepared(Option<String>),
+    /// Its record changed.
+    Heard,
+    /// It waits for the person's word, or no longer.
+    Asks(bool),
+    /// Its turn begins to wait for its children.
+    Waits,
+    /// Its turn runs, or goes on.
+    Goes,
+    /// It used so many tokens.
+    Used(u64),
+    /// Its turn is over.
+    Over(End),
+    /// It is to be stopped.
+    Stop(By),
+    /// It is to be deleted.
+    Delete,
+    /// Its session is closed.
+    Closed,
+    /// What it changed was handed back, or could not be.
+    HandedBack,
+    /// It is to work again.
+    Woken,
+}
+
+/// What the shell is to do with a child.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Make its copy and its session.
+    Prepare(String),
+    /// Give it its words.
+    Begin(String),
+    /// Cut its turn; its session stays open.
+    Halt(String),
+    /// Close its session with all that it runs; `Closed` follows. What is being prepared is given up.
+    Close(String),
+    /// Hand back what it changed; `HandedBack` follows.
+    HandBack(String),
+    /// Tell its parent of its end.
+    Ended(String, End),
+    /// Nothing of it is left.
+    Forget(String),
+}
+
+/// The path of a child: its name behind that of its parent.
+pub fn path_of(parent: Option<&str>, name: &str) -> String {
+    parent.map_or_else(|| name.to_owned(), |parent| format!("{parent}/{name}"))
+}
+
+/// Whether a child may bear a name: it is a file's too.
+pub fn fits(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(plain)
+}
+
+impl Children {
+    /// None yet.
+    pub fn new(bounds: Bounds) -> Self {
+        let Bounds { at_once, depth, stall } = bounds;
+        Self { at_once, depth, stall, children: BTreeMap::new(), line: VecDeque::new() }
+    }
+
+    /// Asks for a child. It stands in the line, or gets a place at once.
+    pub fn ask(&mut self, asked: Asked, now: Millis) -> Result<Vec<Effect>, Refusal> {
+        let Asked { parent, name, isolated, budget } = asked;
+        if !fits(&name) {
+            return Err(Refusal::Name);
+        }
+        let path = path_of(parent.as_deref(), &name);
+        if self.children.contains_key(&path) {
+            return Err(Refusal::Taken);
+        }
+        if path.split('/').count() > usize::try_from(self.depth).unwrap_or(usize::MAX) {
+            return Err(Refusal::Deep { depth: self.depth });
+        }
+        let works = |parent: &String| matches!(self.state(parent), Some(State::Working(_)));
+        if !parent.as_ref().is_none_or(works) {
+            return Err(Refusal::ParentEnds);
+        }
+        if self.children.len() >= CHILDREN_MAX {
+            return Err(Refusal::Many);
+        }
+        let state = State::Waiting;
+        let child =
+            Child { parent, isolated, state, place: false, worked: false, heard: now, asking: false, budget };
+        self.children.insert(path.clone(), child);
+        self.line.push_back(path);
+        Ok(self.settle())
+    }
+
+    /// A child of an earlier program, which had ended so or (none) was cut.
+    pub fn found(&mut self, path: &str, isolated: bool, end: Option<End>) {
+        let parent = path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+        let state = end.map_or(State::Cut, State::Ended);
+        let child = Child {
+            parent,
+            isolated,
+            state,
+            place: false,
+            worked: true,
+            heard: Millis(0),
+            asking: false,
+            budget: None,
+        };
+        self.children.entry(path.to_owned()).or_insert(child);
+    }
+
+    /// How a child stands.
+    pub fn state(&self, path: &str) -> Option<&State> {
+        self.children.get(path).map(|child| &child.state)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &State)> {
+        self.children.iter().map(|(path, child)| (path.as_str(), &child.state))
+    }
+
+    /// The number of a child in the line, from 1.
+    pub fn number(&self, path: &str) -> Option<usize> {
+        self.line.iter().position(|other| other == path).map(|at| at + 1)
+    }
+
+    /// How many have a place.
+    pub fn taken(&self) -> usize {
+        self.children.values().filter(|child| child.place).count()
+    }
+
+    /// Whether a child has one.
+    pub fn has_place(&self, path: &str) -> bool {
+        self.children.get(path).is_some_and(|child| child.place)
+    }
+
+    /// Whether a child of this parent lives.
+    pub fn any_lives(&self, parent: Option<&str>) -> bool {
+        self.children.values().any(|child| child.parent.as_deref() == parent && child.lives())
+    }
+
+    /// What an event means for a child, at `now`. Events of children that are not there mean nothing.
+    pub fn step(&mut self, path: &str, event: Event, now: Millis) -> Vec<Effect> {
+        let mut out = Vec::new();
+        match event {
+            Event::Prepared => self.prepared(path, now, &mut out),
+            Event::Unprepared(why) => self.unprepared(path, why, &mut out),
+            Event::Heard => self.heard(path, now),
+            Event::Asks(asking) => {
+                self.heard(path, now);
+                if let Some(child) = self.children.get_mut(path) {
+                    child.asking = asking;
+                }
+            }
+            Event::Waits => self.work(path, Work::Waits),
+            Event::Goes => {
+                self.heard(path, now);
+                self.work(path, Work::Turn);
+            }
+            Event::Over(end) => self.work(path, Work::Over(end)),
+            Event::Used(tokens) => self.used(path, tokens, &mut out),
+            Event::Stop(by) => self.stop(path, &End::Stopped { by }, &mut out),
+            Event::Delete => self.stop(path, &End::Deleted, &mut out),
+            Event::Closed => self.closed(path, &mut out),
+            Event::HandedBack => {
+                if let Some(State::HandingBack(end)) = self.state(path).cloned() {
+                    self.end(path, end, &mut out);
+                }
+            }
+            Event::Woken => self.woken(path, now),
+        }
+        out.extend(self.settle());
+        out
+    }
+
+    /// When time must be told again; none: never.
+    pub fn due(&self, now: Millis) -> Option<Millis> {
+        let stall = self.stall?;
+        self.children
+            .values()
+            .filter(|child| child.may_stall())
+            .map(|c| stall.since(now.since(c.heard)))
+            .min()
+    }
+
+    /// Time passed: who was silent for too long is stopped.
+    pub fn tick(&mut self, now: Millis) -> Vec<Effect> {
+        let Some(stall) = self.stall else { return Vec::new() };
+        let silent = |child: &Child| child.may_stall() && now.since(child.heard) >= stall;
+        let silent: Vec<(String, Millis)> = self
+            .children
+            .iter()
+            .filter(|(_, child)| silent(child))
+            .map(|(path, child)| (path.clone(), now.since(child.heard)))
+            .collect();
+        let mut out = Vec::new();
+        for (path, after) in silent {
+            self.stop(&path, &End::Stalled { after }, &mut out);
+        }
+        out.extend(self.settle());
+        out
+    }
+
+    /// The program goes: what works is closed at once, without handing anything back. What hands back goes on.
+    pub fn cut(&mut self) -> Vec<Effect> {
+        self.line.clear();
+        let mut out = Vec::new();
+        for (path, child) in &mut self.children {
+            child.state = match std::mem::replace(&mut child.state, State::Cut) {
+                State::Waiting | State::Cut => State::Cut,
+                State::Preparing | State::Working(_) => {
+                    out.push(Effect::Close(path.clone()));
+                    State::Stopping(None, Stage::Closing)
+                }
+                State::Stopping(end, Stage::Children) => {
+                    out.push(Effect::Close(path.clone()));
+                    State::Stopping(end, Stage::Closing)
+                }
+                state @ (State::Stopping(_, Stage::Closing | Stage::Closed)
+                | State::HandingBack(_)
+                | State::Ended(_)) => state,
+            };
+        }
+        out
+    }
+
+    fn prepared(&mut self, path: &str, now: Millis, out: &mut Vec<Effect>) {
+        let Some(child) = self.children.get_mut(path) else { return };
+        if child.state == State::Preparing {
+            child.state = State::Working(Work::Turn);
+            child.worked = true;
+            child.heard = now;
+            out.push(Effect::Begin(path.to_owned()));
+        }
+    }
+
+    fn unprepared(&mut self, path: &str, why: Option<String>, out: &mut Vec<Effect>) {
+        if self.state(path) != Some(&State::Preparing) {
+            return;
+        }
+        match why {
+            Some(why) => self.end(path, End::Failed { why }, out),
+            None => {
+                self.children.remove(path);
+                out.push(Effect::Forget(path.to_owned()));
+            }
+        }
+    }
+
+    fn heard(&mut self, path: &str, now: Millis) {
+        if let Some(child) = self.children.get_mut(path) {
+            child.heard = now;
+        }
+    }
+
+    fn work(&mut self, path: &str, work: Work) {
+        if let Some(child) = self.children.get_mut(path)
+            && matches!(child.state, State::Working(_))
+        {
+            child.place = work == Work::Turn;
+            child.state = State::Working(work);
+        }
+    }
+
+    fn used(&mut self, path: &str, tokens: u64, out: &mut Vec<Effect>) {
+        let Some(child) = self.children.get_mut(path) else { return };
+        let Some(left) = &mut child.budget else { return };
+        *left = left.saturating_sub(tokens);
+        // who has its answer already needs no more
+        if *left == 0 && matches!(child.state, State::Working(Work::Turn | Work::Waits)) {
+            self.stop(path, &End::Stopped { by: By::Budget }, out);
+        }
+    }
+
+    fn closed(&mut self, path: &str, out: &mut Vec<Effect>) {
+        match self.state(path).cloned() {
+            Some(State::Stopping(None, _)) => {
+                if let Some(child) = self.children.get_mut(path) {
+                    (child.state, child.place) = (State::Cut, false);
+                }
+            }
+            Some(State::Stopping(Some(end), _)) => self.set(path, State::Stopping(Some(end), Stage::Closed)),
+            // it went by itself: nobody asked it to
+            Some(State::Preparing | State::Working(_)) => {
+                let end = End::Failed { why: "its session broke off inside Windlass".to_owned() };
+                self.stop(path, &end, out);
+                self.set(path, State::Stopping(Some(end), Stage::Closed));
+            }
+            Some(State::Waiting | State::HandingBack(_) | State::Cut | State::Ended(_)) | None => {}
+        }
+    }
+
+    fn woken(&mut self, path: &str, now: Millis) {
+        let Some(child) = self.children.get(path) else { return };
+        let parent_works =
+            child.parent.as_deref().is_none_or(|up| matches!(self.state(up), Some(State::Working(_))));
+        if child.lives() || !parent_works {
+            return;
+        }
+        if let Some(child) = self.children.get_mut(path) {
+            // what had ended has handed back: a new run begins with nothing
+            child.worked &= child.state == State::Cut;
+            (child.state, child.heard) = (State::Waiting, now);
+            self.line.push_back(path.to_owned());
+        }
+    }
+
+    fn set(&mut self, path: &str, state: State) {
+        if let Some(child) = self.children.get_mut(path) {
+            child.state = state;
+        }
+    }
+
+    /// Stops a child and those under it. What has an end already keeps it.
+    fn stop(&mut self, path: &str, end: &End, out: &mut Vec<Effect>) {
+        let Some(child) = self.children.get(path) else { return };
+        match child.state.clone() {
+            State::Preparing | State::Working(_) => {
+                self.set(path, State::Stopping(Some(end.clone()), Stage::Children));
+                out.push(Effect::Halt(path.to_owned()));
+                self.stop_those_under(path, end, out);
+            }
+            // nothing of it runs here; those under it may still be on their way out
+            State::Waiting | State::Cut => {
+                self.line.retain(|other| other != path);
+                self.set(path, State::Stopping(Some(end.clone()), Stage::Closed));
+                self.stop_those_under(path, end, out);
+            }
+            State::Stopping(..) | State::HandingBack(_) | State::Ended(_) => {}
+        }
+    }
+
+    fn stop_those_under(&mut self, path: &str, end: &End, out: &mut Vec<Effect>) {
+        let by = if end.hands_back() { By::Parent } else { By::Rewind };
+        let under = |(other, child): (&String, &Child)| {
+            (child.parent.as_deref() == Some(path)).then(|| other.clone())
+        };
+        for child in self.children.iter().filter_map(under).collect::<Vec<_>>() {
+            self.stop(&child, &End::Stopped { by }, out);
+        }
+    }
+
+    /// The last step: what it changed is handed back, where that is to be; else it has ended.
+    fn last(&mut self, path: &str, end: End, out: &mut Vec<Effect>) {
+        let Some(child) = self.children.get_mut(path) else { return };
+        child.place = false;
+        if child.isolated && child.worked && end.hands_back() {
+            child.state = State::HandingBack(end);
+            out.push(Effect::HandBack(path.to_owned()));
+        } else {
+            self.end(path, end, out);
+        }
+    }
+
+    fn end(&mut self, path: &str, end: End, out: &mut Vec<Effect>) {
+        if let Some(child) = self.children.get_mut(path) {
+            child.place = false;
+            child.asking = false;
+            child.state = State::Ended(end.clone());
+            out.push(Effect::Ended(path.to_owned(), end));
+        }
+    }
+
+    /// What follows by itself: a parent goes on when its children have ended, and free places are given.
+    fn settle(&mut self) -> Vec<Effect> {
+        let mut out = Vec::new();
+        while let Some(path) = self.ready() {
+            match self.state(&path).cloned() {
+                Some(State::Working(Work::Over(end)) | State::Stopping(Some(end), Stage::Children)) => {
+                    self.set(&path, State::Stopping(Some(end), Stage::Closing));
+                    out.push(Effect::Close(path));
+                }
+                Some(State::Stopping(Some(end), Stage::Closed)) => self.last(&path, end, &mut out),
+                _ => break,
+            }
+        }
+        while self.taken() < usize::try_from(self.at_once).unwrap_or(usize::MAX)
+            && let Some(path) = self.line.pop_front()
+        {
+            if let Some(child) = self.children.get_mut(&path) {
+                (child.state, child.place) = (State::Preparing, true);
+                out.push(Effect::Prepare(path));
+            }
+        }
+        out
+    }
+
+    /// One that only waited for its children, which have ended.
+    fn ready(&self) -> Option<String> {
+        let waited = |child: &Child| match child.state {
+            State::Working(Work::Over(_)) | State::Stopping(Some(_), Stage::Children | Stage::Closed) => true,
+            State::Working(Work::Turn | Work::Waits)
+            | State::Stopping(None, _)
+            | State::Stopping(Some(_), Stage::Closing)
+            | State::Waiting
+            | State::Preparing
+            | State::HandingBack(_)
+            | State::Cut
+            | State::Ended(_) => false,
+        };
+        let mut ready = self.children.iter().filter(|(_, child)| waited(child));
+        ready.find(|(path, _)| !self.any_lives(Some(path))).map(|(path, _)| path.clone())
+    }
+}
+
+impl Child {
+    fn may_stall(&self) -> bool {
+        self.state == State::Working(Work::Turn) && !self.asking
+    }
+}
+
+#[cfg(test)]
+mod tests;
