@@ -39,9 +39,10 @@ pub struct HandBackPath {
 }
 
 impl HandBackPath {
-    /// Whether it is a conflict that nobody resolved yet.
+    /// Whether it is a conflict that nobody resolved yet. A file that was changed outside may hold the child's change
+    /// or not: it is open until a person says so here, by writing it as it is.
     pub fn is_open(&self) -> bool {
-        matches!(self.verdict, Verdict::Conflict(_)) && self.by_hand == ByHand::Nothing
+        matches!(self.verdict, Verdict::Conflict(_)) && self.by_hand != ByHand::Resolved
     }
 }
 
@@ -55,7 +56,8 @@ pub enum ByHand {
     Resolved,
     /// What was taken was put back as it was.
     Reverted,
-    /// The path was changed outside of the viewer since the hand-back, as far as is known.
+    /// A conflict's path was changed in the parent's directory since the hand-back, and not from here: somebody may
+    /// have resolved it there. It stays open until that is said.
     Outside,
 }
 

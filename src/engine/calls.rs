@@ -458,7 +458,7 @@ fn goes_on(details: &Details) -> bool {
 }
 
 /// Whether the session's directory is where it was; else what became of it.
-fn in_place(cwd: &Path, real: &Path) -> Result<(), String> {
+pub(super) fn in_place(cwd: &Path, real: &Path) -> Result<(), String> {
     let what = match path::real(cwd) {
         Ok(_) if !cwd.is_dir() => "is gone".to_owned(),
         Ok(now) if now == real => return Ok(()),

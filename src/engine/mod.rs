@@ -4,7 +4,8 @@
 //! In reading order: `options` (what a session is opened with), `open`, `owner` (the loop), `turn`
 //! (effects of the turn's law), `commit` (durable, then told), `stream` (an answer comes in), `ask`
 //! (a request is built), `calls` and `approve` (calls run), `compact`, `shell` (`!`), `rewind`
-//! (back to an entry) with `restore` (files) and `branches` (the tree), `fork`, `query`.
+//! (back to an entry) with `restore` (files) and `branches` (the tree), `fork`, `query`, `hand_back`
+//! (what came back from children, for the screen).
 //! Every task is spawned in `spawn`.
 
 mod approve;
@@ -16,6 +17,7 @@ mod commit;
 mod compact;
 mod draft;
 mod fork;
+pub mod hand_back;
 pub mod history;
 mod images;
 pub mod jobs;

@@ -141,6 +141,7 @@ fn begin(
         handle.block_on(async move {
             owner.take_up_jobs(jobs);
             owner.look_at_git();
+            owner.take_up_hand_backs();
             owner.run(commands, words).await;
         });
         Ok(())
@@ -201,6 +202,7 @@ fn owner(
         origins: super::fork::origins(&found.tree, &options.dirs, &found.dir),
         tree: found.tree,
         rewinding: None,
+        hand_backs: super::hand_back::HandBacks::default(),
         held: std::collections::VecDeque::new(),
         nodes: super::jobs::Nodes::default(),
         cwd_real: crate::tool::path::real(&found.cwd).unwrap_or_else(|_| found.cwd.clone()),

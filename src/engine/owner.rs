@@ -53,6 +53,8 @@ pub enum Word {
     Planned(Box<super::restore::Plan>),
     /// Files were put back; none: it broke off inside.
     PutBack(Option<Box<super::restore::Done>>),
+    /// The hand-backs were looked at.
+    HandBacks(super::hand_back::Looked),
     /// Nothing to do.
     Nothing,
 }
@@ -124,6 +126,8 @@ pub struct Owner {
     pub(super) origins: Vec<std::path::PathBuf>,
     /// A rewind, or the taking back of a restoring, that is under way.
     pub(super) rewinding: Option<super::rewind::Rewinding>,
+    /// What came back from children.
+    pub(super) hand_backs: super::hand_back::HandBacks,
     /// Commands that wait for its end.
     pub(super) held: VecDeque<Command>,
     /// What the journal is to hold of them.
@@ -227,6 +231,7 @@ impl Owner {
         let Some(until) = self.closing else { return false };
         let over = self.turn.phase() == Phase::Idle
             && self.rewinding.is_none()
+            && self.hand_backs.at_rest()
             && self.stream.is_none()
             && self.calls.is_empty()
             && self.desk.none_to_end();
@@ -266,6 +271,7 @@ impl Owner {
             }
             Word::Planned(plan) => self.on_planned(*plan),
             Word::PutBack(done) => self.on_put_back(done),
+            Word::HandBacks(looked) => self.on_hand_backs(looked),
             Word::Nothing => {}
         }
     }

@@ -59,7 +59,7 @@ impl Owner {
             },
             Query::Tree => self.tree_rows(),
             Query::RewindPlan { to } => self.rewind_plan(to),
-            Query::HandBack(_) => Box::new(|| Reply::Failed("No subagent has handed anything back.".into())),
+            Query::HandBack(ask) => return self.ask_hand_back(number, ask),
             Query::Servers => {
                 spawn::telling(self.words.clone(), async move {
                     let found = probe::probe(&probe::USUAL).await;

@@ -19,6 +19,7 @@ pub mod error;
 pub mod hand_back;
 pub mod listing;
 mod lock;
+pub mod look;
 pub mod resolve;
 pub mod rooms;
 pub mod rules;

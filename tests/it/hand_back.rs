@@ -3,6 +3,7 @@
 mod cut;
 mod hostile;
 mod resolve;
+mod served;
 mod trees;
 
 use std::collections::BTreeMap;

@@ -48,6 +48,17 @@ impl Room {
         Ok((draft.path == *path && draft.of == *of).then_some(draft))
     }
 
+    /// Every draft that is kept, whether its versions are still those. One that is damaged is none.
+    pub fn all_drafts(&self) -> Result<Vec<Draft>, Error> {
+        let list = match fs::read_dir(self.drafts()) {
+            Ok(list) => list,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io("list", &self.drafts())(error)),
+        };
+        let kept = list.flatten().filter_map(|item| private::read(&item.path()).ok());
+        Ok(kept.filter_map(|bytes| serde_json::from_slice(&bytes).ok()).collect())
+    }
+
     /// Removes the draft of a path; that there is none is fine.
     pub fn drop_draft(&self, path: &TreePath) -> Result<(), Error> {
         let at = self.draft_path(path)?;

@@ -114,6 +114,12 @@ impl Room {
         Ok(open)
     }
 
+    /// The newest resolution that stands of each path that has one.
+    pub fn last_resolutions(&self) -> Result<BTreeMap<TreePath, Resolved>, Error> {
+        let stacks = self.standing_resolutions()?.into_iter();
+        Ok(stacks.filter_map(|(path, mut stack)| Some((path, stack.pop()?))).collect())
+    }
+
     /// Finishes the resolutions that were cut, and shows the conflicts that are open.
     pub fn finish_resolutions(&self, parent: &Path) -> Result<(), Error> {
         let _held = self.lock()?;

@@ -1,0 +1,129 @@
+//! The hand-backs of a session as a list, and how many of their conflicts are open.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use super::{Place, Why};
+use crate::api::hand_back::{ByHand, HandBack, HandBackPath};
+use crate::base::{Millis, chain};
+use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::plan::Planned;
+use crate::law::hand_back::renames::Rename;
+use crate::law::hand_back::tree::{TreePath, Version};
+use crate::workspace::child::Room;
+use crate::workspace::child::draft::Draft;
+use crate::workspace::child::hand_back::Record;
+use crate::workspace::child::resolve::Resolved;
+use crate::workspace::child::rooms::rooms;
+
+impl Place {
+    /// All hand-backs that ended, newest first. One that cannot be read is told of by `count`.
+    pub(super) fn list(&self) -> Result<Vec<HandBack>, Why> {
+        let mut all = Vec::new();
+        for (child, room) in rooms(&self.rooms)? {
+            let Ok(Some(record)) = room.read_record() else { continue };
+            all.push(self.hand_back(child, &room, record)?);
+        }
+        all.sort_by_key(|back| std::cmp::Reverse(back.at));
+        Ok(all)
+    }
+
+    /// One hand-back as it stands now.
+    pub(super) fn hand_back(&self, child: String, room: &Room, record: Record) -> Result<HandBack, Why> {
+        let standing = Standing { last: room.last_resolutions()?, drafts: room.all_drafts()? };
+        let mut paths = Vec::new();
+        for planned in record.paths {
+            paths.push(self.path(room, planned, &standing)?);
+        }
+        let renames = record.renames.into_iter();
+        Ok(HandBack {
+            child,
+            at: time_of(&room.record()),
+            paths,
+            renames: renames.map(|(from, to, alike)| Rename { from, to, alike }).collect(),
+            left_out: record.left_out,
+        })
+    }
+
+    fn path(&self, room: &Room, planned: Planned, standing: &Standing) -> Result<HandBackPath, Why> {
+        let Planned { path, base, parent, child, verdict } = planned;
+        let conflict = matches!(verdict, Verdict::Conflict(_));
+        let last = standing.last.get(&path);
+        let drafted = standing.drafts.iter().find(|draft| draft.path == path);
+        // what stays as the child left it may be changed at any time: that is the person's work and not looked for
+        let now = match (conflict && last.is_none()) || drafted.is_some() {
+            true => Some(room.parents(&self.cwd, &path)?),
+            false => None,
+        };
+        let by_hand = match (conflict, last, &now) {
+            (true, Some(_), _) => ByHand::Resolved,
+            (false, Some(last), _) if last.after != *child.tracked() => ByHand::Reverted,
+            (true, None, Some(now)) if now.tracked() != parent.tracked() => ByHand::Outside,
+            (_, _, _) => ByHand::Nothing,
+        };
+        let draft = match (drafted, now) {
+            (Some(draft), Some(now)) => draft.of == [base, now, child],
+            (_, _) => false,
+        };
+        Ok(HandBackPath { path, verdict, by_hand, draft })
+    }
+
+    /// How many conflicts are open, and what could not be read.
+    pub(super) fn count(&self) -> (usize, Vec<String>) {
+        let (mut open, mut troubles) = (0, Vec::new());
+        match rooms(&self.rooms) {
+            Ok(rooms) => {
+                for (child, room) in rooms {
+                    match room.standing() {
+                        Ok(standing) => open += standing.open.len(),
+                        Err(error) => {
+                            troubles
+                                .push(format!("The hand-back of {child} cannot be read: {}.", chain(&error)));
+                        }
+                    }
+                }
+            }
+            Err(error) => troubles.push(format!("The hand-backs cannot be listed: {}.", chain(&error))),
+        }
+        (open, troubles)
+    }
+
+    /// Ends the resolutions that a crash cut; what could not be.
+    pub(super) fn finish(&self) -> Vec<String> {
+        let mut troubles = Vec::new();
+        if self.may_write().is_err() {
+            return troubles;
+        }
+        for (child, room) in rooms(&self.rooms).unwrap_or_default() {
+            if !matches!(room.read_record(), Ok(Some(_))) {
+                continue;
+            }
+            if let Err(error) = self.in_turn(|| room.finish_resolutions(&self.cwd)) {
+                troubles.push(format!(
+                    "A resolution of {child} was cut and could not be ended: {}.",
+                    chain(&error)
+                ));
+            }
+        }
+        troubles
+    }
+}
+
+/// What a person did in a workspace, as far as it stands.
+struct Standing {
+    last: BTreeMap<TreePath, Resolved>,
+    drafts: Vec<Draft>,
+}
+
+/// When a hand-back ended: its record is written then, and never again.
+fn time_of(record: &Path) -> Millis {
+    let changed = record.metadata().and_then(|meta| meta.modified());
+    let since = changed.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Millis(since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)))
+}
+
+/// Whether two versions are the same as far as files and links go.
+pub(super) fn same(one: &Version, other: &Version) -> bool {
+    one.tracked() == other.tracked()
+}

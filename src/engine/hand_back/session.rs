@@ -1,0 +1,109 @@
+//! The owner's part: questions about hand-backs are answered on blocking threads, and the open conflicts are counted
+//! at the open, after each answer and after a child's hand-back ended.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Place;
+use crate::api::entry::Level;
+use crate::api::event::{Event, Reply};
+use crate::api::hand_back::HandBackAsk;
+use crate::engine::owner::{Owner, Word};
+use crate::engine::spawn;
+
+/// What the owner holds of the hand-backs.
+#[derive(Debug, Default)]
+pub struct HandBacks {
+    /// Looks and writes that are under way.
+    under_way: usize,
+    /// What could not be read and was told: once is enough.
+    told: BTreeSet<String>,
+}
+
+impl HandBacks {
+    /// Whether nothing is being written: the session can be closed without cutting it.
+    pub fn at_rest(&self) -> bool {
+        self.under_way == 0
+    }
+}
+
+/// What came of a look.
+#[derive(Debug)]
+pub struct Looked {
+    /// The answer to a question of the front end.
+    answer: Option<(u64, Reply)>,
+    /// Conflicts that are open; none: it broke off inside.
+    open: Option<usize>,
+    /// What could not be read or ended.
+    troubles: Vec<String>,
+}
+
+impl Owner {
+    fn hand_back_place(&self) -> Place {
+        Place {
+            rooms: self.options.dirs.workspaces_of(&self.session_id),
+            cwd: self.cwd.clone(),
+            real: self.cwd_real.clone(),
+            read_only: self.read_only.clone(),
+        }
+    }
+
+    /// Counts the open conflicts anew: for whoever ended a hand-back too.
+    pub(in crate::engine) fn look_at_hand_backs(&mut self) {
+        self.look(|_| (None, Vec::new()), None);
+    }
+
+    /// The first look of a session: resolutions that a crash cut are ended, if it is ours.
+    pub(in crate::engine) fn take_up_hand_backs(&mut self) {
+        if self.read_only.is_some() {
+            return self.look_at_hand_backs();
+        }
+        self.look(|place| (None, place.finish()), None);
+    }
+
+    pub(in crate::engine) fn ask_hand_back(&mut self, number: u64, ask: HandBackAsk) {
+        self.look(move |place| (Some((number, place.answer(ask))), Vec::new()), Some(number));
+    }
+
+    fn look(
+        &mut self,
+        work: impl FnOnce(&Place) -> (Option<(u64, Reply)>, Vec<String>) + Send + 'static,
+        number: Option<u64>,
+    ) {
+        let place = self.hand_back_place();
+        self.hand_backs.under_way += 1;
+        let look = move || {
+            let (answer, mut troubles) = work(&place);
+            let (open, unread) = place.count();
+            troubles.extend(unread);
+            Word::HandBacks(Looked { answer, open: Some(open), troubles })
+        };
+        let lost = move || {
+            let failed = Reply::Failed("The question failed inside Windlass; look at the path again.".into());
+            Word::HandBacks(Looked {
+                answer: number.map(|number| (number, failed)),
+                open: None,
+                troubles: Vec::new(),
+            })
+        };
+        spawn::blocking(self.words.clone(), look, lost);
+    }
+
+    pub(in crate::engine) fn on_hand_backs(&mut self, looked: Looked) {
+        let Looked { answer, open, troubles } = looked;
+        self.hand_backs.under_way = self.hand_backs.under_way.saturating_sub(1);
+        if let Some(open) = open
+            && self.shared.read().status.open_conflicts != open
+        {
+            self.shared.change(|record| Arc::make_mut(&mut record.status).open_conflicts = open);
+        }
+        for text in troubles {
+            if self.hand_backs.told.insert(text.clone()) {
+                self.say(Level::Warning, text);
+            }
+        }
+        if let Some((number, reply)) = answer {
+            self.event(Event::Answered { number, reply });
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! One path with its three versions: base and child as they were kept, the parent's as it is now.
+
+use std::sync::Arc;
+
+use super::{BYTES_MAX, Place, Why, planned};
+use crate::api::hand_back::{Sided, Sides};
+use crate::law::hand_back::tree::TreePath;
+use crate::workspace::child::Room;
+use crate::workspace::child::hand_back::Record;
+use crate::workspace::child::look::Looked;
+
+impl Place {
+    /// All that the viewer needs of a path.
+    pub(super) fn sides(&self, child: &str, path: &TreePath) -> Result<Sides, Why> {
+        let (room, record) = self.record(child)?;
+        self.sides_of(child, &room, &record, path)
+    }
+
+    pub(super) fn sides_of(
+        &self,
+        child: &str,
+        room: &Room,
+        record: &Record,
+        path: &TreePath,
+    ) -> Result<Sides, Why> {
+        let planned = planned(record, child, path)?;
+        let base = room.look_kept(&planned.base, BYTES_MAX)?;
+        let parent = room.look(&self.cwd, path, BYTES_MAX)?;
+        let theirs = room.look_kept(&planned.child, BYTES_MAX)?;
+        let of = [base.version.clone(), parent.version.clone(), theirs.version.clone()];
+        let draft = room.draft(path, &of)?;
+        Ok(Sides {
+            child: child.to_owned(),
+            path: path.clone(),
+            verdict: planned.verdict,
+            base: sided(base),
+            parent: sided(parent),
+            theirs: sided(theirs),
+            parent_then: planned.parent.clone(),
+            draft: draft.map(|draft| draft.choices),
+            earlier: None,
+            can_propose: false,
+        })
+    }
+}
+
+fn sided(looked: Looked) -> Sided {
+    Sided { version: looked.version, bytes: looked.bytes.map(Arc::from), bytes_len: looked.len }
+}
