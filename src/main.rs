@@ -164,9 +164,11 @@ fn found(loaded: &Loaded) -> doctor::Found {
         usable: endpoint.usable(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let (servers, group) = match runtime {
-        Ok(runtime) => (runtime.block_on(probe(&USUAL)), runtime.block_on(group())),
-        Err(error) => (Vec::new(), Err(error.to_string())),
+    let (servers, group, hold) = match runtime {
+        Ok(runtime) => runtime.block_on(async {
+            (probe(&USUAL).await, group().await, windlass::sandbox::hold::available().await.clone())
+        }),
+        Err(error) => (Vec::new(), Err(error.to_string()), Err(error.to_string())),
     };
     let server = |found: Found| ServerInfo {
         kind: found.endpoint.name,
@@ -179,6 +181,7 @@ fn found(loaded: &Loaded) -> doctor::Found {
         servers: servers.into_iter().map(server).collect(),
         problems,
         group,
+        hold,
         model_problem: model.and_then(|model| table.make(model).err()).map(|error| chain(&error)),
     }
 }

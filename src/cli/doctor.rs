@@ -66,6 +66,8 @@ pub struct Found {
     pub problems: Vec<String>,
     /// What holds the processes of a command together beside their parentage, or why nothing does.
     pub group: Result<String, String>,
+    /// Whether the commands of an agent in a copy can be held in it; else why not.
+    pub hold: Result<(), String>,
     /// Why the model that the settings choose cannot be used; none when it can, or none is chosen.
     pub model_problem: Option<String>,
 }
@@ -94,7 +96,7 @@ pub fn run(loaded: &Loaded, dirs: &Dirs, found: &Found) -> u8 {
     settings(&mut report, loaded, &found.problems);
     models(&mut report, loaded, found);
     tools(&mut report);
-    commands(&mut report, &found.group);
+    commands(&mut report, found);
     let _ = writeln!(
         report.text,
         "\n{}",
@@ -308,7 +310,7 @@ fn tools(report: &mut Report) {
     }
     let others = [
         ("git", Mark::Warning, "install git: branch and changes are not shown without it"),
-        ("bwrap", Mark::Note, "install bubblewrap: confinement of commands will use it"),
+        ("bwrap", Mark::Note, "install bubblewrap: it holds the commands of agents in their copies"),
         ("python3", Mark::Note, "install python3: the Python kernel will use it"),
     ];
     for (program, mark, todo) in others {
@@ -330,14 +332,23 @@ fn tools(report: &mut Report) {
     }
 }
 
-fn commands(report: &mut Report, group: &Result<String, String>) {
+fn commands(report: &mut Report, found: &Found) {
     report.group("Commands");
-    match group {
+    match &found.group {
         Ok(kind) => report.say(Mark::Good, format!("each has a group of its own ({kind})"), ""),
         Err(why) => report.say(
             Mark::Note,
             format!("their processes are known by parentage alone: no group of their own ({why})"),
             "",
+        ),
+    }
+    match &found.hold {
+        Ok(()) => report.say(Mark::Good, "those of agents in a copy are held in it (bubblewrap; one was tried)", ""),
+        Err(why) => report.say(
+            Mark::Warning,
+            format!("those of agents in a copy cannot be held in it, so such agents have none: {why}"),
+            "install bubblewrap, and allow it user namespaces; or set agents.unheld_commands, which lets them \
+             reach everything",
         ),
     }
 }

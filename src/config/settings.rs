@@ -32,6 +32,8 @@ pub struct Settings {
     pub tool_blocking_budget_ms: u64,
     /// Jobs.
     pub jobs: JobsSetting,
+    /// How agents work.
+    pub agents: AgentsSetting,
     /// What tells of an end while the window is not looked at.
     pub notify: Notify,
     /// How long a model's stream may be silent.
@@ -90,6 +92,13 @@ pub struct JobsSetting {
     pub end_starts_turn: bool,
 }
 
+/// How agents work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct AgentsSetting {
+    /// Whether an agent in a copy runs commands where they cannot be held in it.
+    pub unheld_commands: bool,
+}
+
 /// When and how older entries are summarised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompactionSetting {
@@ -125,6 +134,7 @@ impl Default for Settings {
                 keep_on_disconnect: false,
                 end_starts_turn: false,
             },
+            agents: AgentsSetting::default(),
             notify: Notify::default(),
             idle_timeout_ms: 300_000,
             retry_tries: 6,

@@ -13,6 +13,7 @@ use crate::tool::Tool;
 use crate::tool::jobs::row_in_words;
 use crate::workspace::{git, instructions, prompt};
 
+use super::options::evidence;
 use super::owner::{Owner, Word};
 use super::stream::{Purpose, Stream};
 use super::{clock, spawn};
@@ -111,7 +112,7 @@ impl Owner {
         let mode = format!(
             "\n<session>\napproval mode: {}\nconfinement: {}\n</session>",
             self.mode.word(),
-            crate::sandbox::Profile::default().evidence()
+            evidence(self.options.held.as_deref())
         );
         prompt::volatile(&date, self.git.as_ref()) + &mode + &self.running_jobs()
     }
@@ -134,7 +135,7 @@ impl Owner {
 
     /// Reads the git state beside the loop.
     pub(super) fn look_at_git(&self) {
-        let cwd = self.cwd.clone();
+        let cwd = self.site().disk(&self.cwd);
         spawn::blocking(self.words.clone(), move || Word::Git(git::state(&cwd, GIT_MAX)), || Word::Nothing);
     }
 }

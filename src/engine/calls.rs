@@ -18,6 +18,7 @@ use crate::base::CallId;
 use crate::law::board::Progress;
 use crate::law::call::{self, Call, Effect, Ending, Piece, Settle};
 use crate::law::turn;
+use crate::tool::site::Site;
 use crate::tool::{CallContext, Report, Tool, ToolEnd, path, table};
 
 use super::history::PERSON_HIDDEN;
@@ -161,6 +162,11 @@ impl Owner {
         self.give_up_on_disk(call);
     }
 
+    /// Where the paths of calls lead.
+    pub(super) fn site(&self) -> Site {
+        Site::of(&self.cwd, self.options.held.as_ref())
+    }
+
     fn commit_start(&mut self, call: &CallId) -> call::Event<ToolEnd, Usage> {
         let spool = self.store.call_dir(call);
         let Some(run) = self.calls.runs.get_mut(call) else { return call::Event::CommitFailed };
@@ -197,12 +203,12 @@ impl Owner {
             let text = format!("There is no tool {}. The tools are: {}.", run.start.tool, names.join(", "));
             return self.end_call(call, ToolEnd::text(CallStatus::Error, text));
         };
-        let (cwd, real) = (self.cwd.clone(), self.cwd_real.clone());
+        let (cwd, real, site) = (self.cwd.clone(), self.cwd_real.clone(), self.site());
         let (input, id, lost) = (run.start.input.clone(), call.clone(), call.clone());
         spawn::blocking(
             self.words.clone(),
             move || match in_place(&cwd, &real) {
-                Ok(()) => Word::Wished(id, tool.wish(&cwd, &input)),
+                Ok(()) => Word::Wished(id, tool.wish_in(&site, &input)),
                 Err(why) => Word::Misplaced(id, why),
             },
             move || Word::CallLost(lost),
@@ -239,6 +245,7 @@ impl Owner {
         let context = CallContext {
             call: call.clone(),
             cwd: self.cwd.clone(),
+            held: self.options.held.clone(),
             allowed: run.wish.as_ref().map(|wish| wish.paths.clone()).unwrap_or_default(),
             call_dir,
             blobs: Arc::new(self.store.blobs()),

@@ -22,7 +22,7 @@ use crate::store::{self, Opening, Session};
 
 use super::calls::{Calls, settled};
 use super::history::{PERSON_HIDDEN, PERSON_SHOWN};
-use super::options::{Options, Which};
+use super::options::{Options, Which, evidence};
 use super::owner::{Meter, Owner, WORDS_MAX};
 
 /// Bytes of an interrupted call's spool that its settle shows.
@@ -195,6 +195,8 @@ fn owner(
     words: mpsc::Sender<super::owner::Word>,
 ) -> Owner {
     let jobs_dir = found.dir.join(store::session::JOBS);
+    let held = options.held.as_ref().map(|held| Arc::new(held.of_session(&found.dir)));
+    let options = Options { held, ..options };
     let limits = &options.limits;
     let named = super::fork::jobs_named(&found.tree);
     Owner {
@@ -371,7 +373,7 @@ fn status_before(options: &Options) -> Status {
         scripted: false,
         rehearsal: options.rehearsal,
         mode: options.mode,
-        profile: crate::sandbox::Profile::default().evidence().to_owned(),
+        profile: evidence(options.held.as_deref()).to_owned(),
         trusted: options.trusted,
         read_only: None,
         phase: Phase::Opening,

@@ -11,6 +11,7 @@ use crate::api::provider::ModelCard;
 use crate::base::{Millis, SessionId};
 use crate::law::access::rule::Rules;
 use crate::provider::Provider;
+use crate::sandbox::hold::Held;
 use crate::store::Dirs;
 use crate::tool::table::OutputSettings;
 
@@ -99,6 +100,8 @@ pub struct Options {
     pub dirs: Dirs,
     /// The directory it works in; none: the one that the session names.
     pub cwd: Option<PathBuf>,
+    /// The hold of an agent that works in a copy of that directory; none: it works there itself.
+    pub held: Option<Arc<Held>>,
     /// Which session.
     pub which: Which,
     /// The model; none: the one that the session used last, else none yet.
@@ -131,4 +134,9 @@ pub struct Options {
     pub limits: Limits,
     /// Things to say at once: problems of the settings.
     pub notices: Vec<String>,
+}
+
+/// How commands are confined, in words.
+pub(super) fn evidence(held: Option<&Held>) -> &'static str {
+    held.map_or_else(|| crate::sandbox::Profile::default().evidence(), Held::evidence)
 }

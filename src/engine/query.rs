@@ -31,11 +31,17 @@ const PROMPT_SESSIONS: usize = 20;
 const PROMPTS_MAX: usize = 500;
 
 impl Owner {
+    /// The files for `@`, found beside the loop.
+    fn files(&self) -> Box<dyn FnOnce() -> Reply + Send> {
+        let disk = self.site().disk(&self.cwd);
+        Box::new(move || Reply::Files(list_files(&disk)))
+    }
+
     pub(super) fn ask_query(&mut self, number: u64, query: Query) {
         let (cwd, dirs) = (self.cwd.clone(), self.options.dirs.clone());
         let models = self.options.models.clone();
         let work: Box<dyn FnOnce() -> Reply + Send> = match query {
-            Query::Files => Box::new(move || Reply::Files(list_files(&cwd))),
+            Query::Files => self.files(),
             Query::Sessions { all } => {
                 Box::new(move || Reply::Sessions(store::list(&dirs, (!all).then_some(cwd.as_path()))))
             }

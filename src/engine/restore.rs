@@ -16,6 +16,7 @@ use crate::base::{EntryId, chain};
 use crate::law::rewind::{Decision, Present, Touch, plan};
 use crate::store::{Blobs, private};
 use crate::tool::put_back::{Look, Wanted, look, put_back, tidy};
+use crate::tool::site::Site;
 
 /// The note's name in the session's directory.
 pub const NOTE: &str = "restoring.json";
@@ -94,6 +95,15 @@ pub struct Done {
     pub touched: Vec<Touched>,
     /// Those that stayed.
     pub stayed: Vec<Stayed>,
+}
+
+impl Done {
+    /// The same with the paths that an agent sees who works in a copy.
+    pub fn seen_by(mut self, site: &Site) -> Done {
+        self.touched.iter_mut().for_each(|touched| touched.path = site.seen(&touched.path));
+        self.stayed.iter_mut().for_each(|stayed| stayed.path = site.seen(&stayed.path));
+        self
+    }
 }
 
 impl Plan {

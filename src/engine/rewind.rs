@@ -166,7 +166,7 @@ impl Owner {
         match self.rewinding.as_ref().map(|rewinding| &rewinding.why) {
             Some(Why::Rewind { to }) if restore => touched_since(self, to.as_ref()),
             Some(Why::Undo { of }) => match self.tree.get(of).map(|entry| &entry.body) {
-                Some(EntryBody::Restore(restore)) => restore.touched.clone(),
+                Some(EntryBody::Restore(restore)) => on_disk(self, restore.touched.clone()),
                 _ => Vec::new(),
             },
             Some(Why::Rewind { .. }) | None => Vec::new(),
@@ -253,7 +253,7 @@ impl Owner {
             let stayed = std::mem::take(&mut rewinding.stayed);
             return self.on_put_back(Some(Box::new(Done { touched: Vec::new(), stayed })));
         };
-        let (blobs, cwd) = (self.store.blobs(), self.cwd_real.clone());
+        let (blobs, cwd) = (self.store.blobs(), self.site().disk(&self.cwd_real));
         spawn::blocking(
             self.words.clone(),
             move || Word::PutBack(Some(Box::new(note.carry_out(&blobs, &cwd, false)))),
@@ -267,8 +267,9 @@ impl Owner {
         let Rewinding { why, take_back, done: mut rewound, .. } = rewinding;
         match done {
             Some(done) => {
+                let done = done.seen_by(&self.site());
                 (rewound.restored, rewound.conflicts) = told(&done);
-                self.record_restore(&why, *done);
+                self.record_restore(&why, done);
             }
             None => {
                 let words =
@@ -346,7 +347,8 @@ impl Owner {
         {
             return self.say(Level::Error, format!("A rewind that was cut off could not be finished: {why}"));
         }
-        let done = note.carry_out(&self.store.blobs(), &self.cwd_real.clone(), true);
+        let site = self.site();
+        let done = note.carry_out(&self.store.blobs(), &site.disk(&self.cwd_real), true).seen_by(&site);
         let (restored, conflicts) = told(&done);
         self.record_restore(&note.why, done);
         let words = format!(
@@ -365,7 +367,7 @@ impl Owner {
             return Box::new(move || Reply::Failed(words));
         }
         let (touches, blobs) = (touched_since(self, to.as_ref()), self.store.blobs());
-        let stops = self.orphans(to.as_ref());
+        let (stops, site) = (self.orphans(to.as_ref()), self.site());
         let commands = self
             .tree
             .since(to.as_ref())
@@ -374,8 +376,9 @@ impl Owner {
             .count();
         Box::new(move || {
             let plan = Plan::of(&touches, &blobs);
-            let conflicts = plan.stayed().iter().map(|s| (s.path.clone(), s.why.clone())).collect();
-            Reply::RewindPlan(RewindPlan { stops, restores: plan.restores(), conflicts, commands })
+            let conflicts = plan.stayed().iter().map(|s| (site.seen(&s.path), s.why.clone())).collect();
+            let restores = plan.restores().iter().map(|path| site.seen(path)).collect();
+            Reply::RewindPlan(RewindPlan { stops, restores, conflicts, commands })
         })
     }
 }
@@ -387,14 +390,21 @@ impl Rewinding {
     }
 }
 
-/// The files that tools and restorings touched since an entry was committed, oldest first.
+/// The files that tools and restorings touched since an entry was committed, oldest first: where they are on the disk.
 fn touched_since(owner: &Owner, to: Option<&EntryId>) -> Vec<Touched> {
     let touched = |body: &EntryBody| match body {
         EntryBody::CallSettle(settle) => settle.touched.clone(),
         EntryBody::Restore(restore) => restore.touched.clone(),
         _ => Vec::new(),
     };
-    owner.tree.since(to).iter().flat_map(|entry| touched(&entry.body)).collect()
+    let all = owner.tree.since(to).iter().flat_map(|entry| touched(&entry.body)).collect();
+    on_disk(owner, all)
+}
+
+/// Where files are that an agent sees which may work in a copy.
+fn on_disk(owner: &Owner, touched: Vec<Touched>) -> Vec<Touched> {
+    let site = owner.site();
+    touched.into_iter().map(|touched| Touched { path: site.disk(&touched.path), ..touched }).collect()
 }
 
 /// Files, and files that stay with the reason.

@@ -10,9 +10,10 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -26,6 +27,7 @@ use crate::base::Millis;
 use crate::law::job::{By, End, JobLimits, Stage};
 use crate::law::output::{Bounded, Kept, Truncation};
 use crate::process::environment::with_terminal;
+use crate::process::inside::Inside;
 use crate::process::keeper::KEEPER_ARGUMENT;
 use crate::process::record::{
     END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, OUTPUT_FILE, ProcessId, RECORD_VERSION,
@@ -62,6 +64,8 @@ pub struct Launch {
     pub kept: bool,
     /// The size of its own terminal; none: it has none.
     pub terminal: Option<Size>,
+    /// The hold that it enters first; none: it runs outside of any.
+    pub inside: Option<Arc<Inside>>,
 }
 
 /// Why a command could not be started.
@@ -124,7 +128,7 @@ pub enum News {
     /// It seems to wait for input from its terminal, or no longer.
     Waiting(bool),
     /// Its terminal's picture.
-    Screen(std::sync::Arc<Screen>),
+    Screen(Arc<Screen>),
     /// Whether it goes on when the program goes.
     Kept(bool),
     /// What it left behind is over too.
@@ -153,7 +157,7 @@ pub struct Running {
     /// Processes outlived the command, and nobody knows yet what became of them.
     left: bool,
     /// Its terminal's picture, as it was told last.
-    screen: std::sync::Arc<Screen>,
+    screen: Arc<Screen>,
     /// The end of a command whose keeper was lost, being found out.
     lost: Option<JoinHandle<(Record, Kept)>>,
     keeper: Keeper,
@@ -203,14 +207,8 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(keeper_error)?;
     ours.set_nonblocking(true).map_err(keeper_error)?;
     let stream = UnixStream::from_std(ours).map_err(keeper_error)?;
-    let keeper = Command::new(&program)
-        .arg0("windlass-keeper")
-        .arg(KEEPER_ARGUMENT)
-        .env_clear()
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
+    let keeper = keeper_command(&program, theirs, launch.inside.as_deref())
+        .and_then(|mut command| command.spawn())
         .map_err(keeper_error)?;
     let mut running = Running {
         stream,
@@ -222,7 +220,7 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
         ended: false,
         gone: false,
         left: false,
-        screen: std::sync::Arc::default(),
+        screen: Arc::default(),
         lost: None,
         keeper: Keeper::Child(keeper),
     };
@@ -239,6 +237,20 @@ pub async fn launch(launch: Launch) -> Result<Running, LaunchError> {
             Some(_) => {}
         }
     }
+}
+
+fn keeper_command(
+    program: &Path,
+    socket: std::os::unix::net::UnixStream,
+    inside: Option<&Inside>,
+) -> io::Result<Command> {
+    let mut command = std::process::Command::new(program);
+    command.arg0("windlass-keeper").arg(KEEPER_ARGUMENT).env_clear();
+    command.stdin(Stdio::from(OwnedFd::from(socket))).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Some(inside) = inside {
+        inside.hand_over(&mut command)?;
+    }
+    Ok(command.into())
 }
 
 fn check_cwd(cwd: &Path) -> Result<(), LaunchError> {
@@ -269,6 +281,7 @@ fn launch_line(launch: &Launch) -> LaunchLine {
         truncation: launch.truncation,
         kept: launch.kept,
         terminal: launch.terminal,
+        inside: launch.inside.as_deref().map(Inside::line),
     }
 }
 
@@ -301,7 +314,7 @@ impl Running {
                 Some(FromKeeper::Left(left)) => return Some(News::Left(left)),
                 Some(FromKeeper::Waiting { on }) => return Some(News::Waiting(on)),
                 Some(FromKeeper::Screen(frame)) => {
-                    self.screen = std::sync::Arc::new(frame.apply(&self.screen));
+                    self.screen = Arc::new(frame.apply(&self.screen));
                     return Some(News::Screen(self.screen.clone()));
                 }
                 Some(
@@ -356,7 +369,7 @@ impl Running {
 
     /// Shows its terminal's picture as news from now on, or no longer.
     pub async fn watch(&mut self, on: bool) {
-        self.screen = std::sync::Arc::default();
+        self.screen = Arc::default();
         // as above
         let _ = self.send(&ToKeeper::Watch { on }).await;
     }

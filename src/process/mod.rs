@@ -4,12 +4,13 @@
 //! tells), `wire` (what program and keeper say to each other), `launch` (the program's side), `keeper`
 //! (the other side), `visit` (others of the
 //! same person), `terminal` (a terminal of its own), `tree` (finding and signalling processes), `cgroup` (holding a command's
-//! processes together), `pre_exec` (the only unsafe code).
+//! processes together), `inside` (where a held command goes), `pre_exec` (the only unsafe code).
 //!
 //! Not here: what confines a command (`sandbox` plans that and is the one way to start one).
 
 pub mod cgroup;
 pub mod environment;
+mod inside;
 pub mod keeper;
 pub mod launch;
 mod pre_exec;
@@ -28,6 +29,7 @@ pub fn close_to_others() {
 }
 
 pub use environment::child_environment;
+pub use inside::Inside;
 pub use launch::{
     Adopted, Launch, LaunchError, News, Running, adopt, end_left_over, launch, open_socket, read_bounded,
     try_out, use_keeper_program,

@@ -1,7 +1,8 @@
 //! How a command's process is born, and what it does until exec: the only unsafe code of the program.
 //!
 //! It leads a session of its own (no terminal of ours can be reached, signals to a group of its own do
-//! not reach the keeper), has no signal blocked, dies with its keeper, and is in its cgroup before it can fork.
+//! not reach the keeper), has no signal blocked, dies with its keeper, is in its cgroup before it can fork, and in its hold,
+//! where it has one, before it runs anything.
 
 #![allow(unsafe_code)]
 
@@ -13,50 +14,90 @@ use std::process::Command;
 
 use nix::fcntl::OFlag;
 use nix::libc;
-use nix::sys::prctl::set_pdeathsig;
+use nix::sys::prctl::{set_no_new_privs, set_pdeathsig};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getppid, pipe2, setsid};
 
+use crate::process::inside::Entry;
+
 /// A process is born in a cgroup of its own (a flag of `clone3` that does not fit the type of the others).
 const CLONE_INTO_CGROUP: u64 = 1 << 33;
 
-/// Makes the command lead its own session, with no signal blocked, and die with `keeper`, which must be the calling process and
-/// have this one thread (the death signal is tied to the thread that forks).
-///
-/// With `terminal` its standard input is a terminal, which becomes the one of its session. With `entrance` it enters
-/// that cgroup first; one that does not let it in is passed by.
-pub(super) fn lead_session_and_die_with(
-    command: &mut Command,
-    keeper: Pid,
-    terminal: bool,
-    entrance: Option<File>,
-) {
-    let prepare = move || {
-        if let Some(entrance) = &entrance {
-            let _ = nix::unistd::write(entrance, b"0");
-        }
-        setsid()?;
-        if terminal {
-            // SAFETY: one system call on a descriptor by its number, with a plain number as argument.
-            let taken = unsafe { libc::ioctl(0, libc::TIOCSCTTY, 0) };
-            if taken != 0 {
-                return Err(io::Error::last_os_error());
+/// No kernel knows a capability beyond: they are the bits of this many.
+const CAPABILITY_MAX: libc::c_ulong = 63;
+
+/// What a command's process does before it becomes the command.
+pub(super) struct Before {
+    /// It dies with this one, which must be the calling process and have this one thread (the death signal is tied to the
+    /// thread that forks).
+    pub keeper: Pid,
+    /// Whether its standard input is a terminal, which becomes the one of its session.
+    pub terminal: bool,
+    /// The cgroup that it enters first; one that does not let it in is passed by.
+    pub entrance: Option<File>,
+    /// The hold that it enters; one that does not let it in ends it.
+    pub inside: Option<Entry>,
+}
+
+impl Before {
+    /// Has it done: the command leads its own session, with no signal blocked, and dies with its keeper.
+    pub fn done_by(self, command: &mut Command) {
+        let Before { keeper, terminal, entrance, inside } = self;
+        let prepare = move || {
+            if let Some(entrance) = &entrance {
+                let _ = nix::unistd::write(entrance, b"0");
             }
+            if let Some(inside) = &inside {
+                enter(inside)?;
+            }
+            setsid()?;
+            if terminal {
+                // SAFETY: one system call on a descriptor by its number, with a plain number as argument.
+                let taken = unsafe { libc::ioctl(0, libc::TIOCSCTTY, 0) };
+                if taken != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            // the keeper reads its signals from a descriptor and blocks them; a mask outlives an exec
+            SigSet::empty().thread_set_mask()?;
+            // after the hold: who changes what it may do loses this
+            set_pdeathsig(Signal::SIGKILL)?;
+            // it died before the line above took hold
+            if getppid() != keeper {
+                return Err(io::Error::from_raw_os_error(libc::ESRCH));
+            }
+            Ok(())
+        };
+        // SAFETY: between fork and exec only async-signal-safe things may be done: these are system calls without
+        // allocation, locks or library state, and errors made of plain numbers.
+        unsafe {
+            command.pre_exec(prepare);
         }
-        // the keeper reads its signals from a descriptor and blocks them; a mask outlives an exec
-        SigSet::empty().thread_set_mask()?;
-        set_pdeathsig(Signal::SIGKILL)?;
-        // it died before the line above took hold
-        if getppid() != keeper {
-            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+}
+
+/// Enters a hold for good, with no rights in it that the person has not outside, and begins in its directory. When
+/// that is not the copy, the process must not become a command.
+fn enter(inside: &Entry) -> io::Result<()> {
+    for (namespace, kind) in [(&inside.user, libc::CLONE_NEWUSER), (&inside.mounts, libc::CLONE_NEWNS)] {
+        // SAFETY: one system call on an open descriptor, with a plain number as argument.
+        if unsafe { libc::setns(namespace.as_raw_fd(), kind) } != 0 {
+            return Err(io::Error::last_os_error());
         }
+    }
+    // who enters a user namespace has every right in it: none outlives the exec, not even root's
+    for capability in 0..=CAPABILITY_MAX {
+        // SAFETY: one system call with plain numbers. One that this kernel does not know is none to be dropped.
+        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+    }
+    set_no_new_privs()?;
+    nix::unistd::chdir(inside.top.as_c_str())?;
+    let found = nix::sys::stat::stat(c".")?;
+    if (found.st_dev, found.st_ino) == inside.place {
         Ok(())
-    };
-    // SAFETY: between fork and exec only async-signal-safe things may be done: these are six system
-    // calls without allocation, locks or library state, and an error made of a plain number.
-    unsafe {
-        command.pre_exec(prepare);
+    } else {
+        Err(io::Error::from_raw_os_error(libc::ESTALE))
     }
 }
 

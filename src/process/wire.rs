@@ -87,6 +87,18 @@ pub struct LaunchLine {
     /// The size of its own terminal; none: it has none.
     #[serde(default)]
     pub terminal: Option<Size>,
+    /// The hold that it enters first; none: it runs outside of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<InsideLine>,
+}
+
+/// A hold. Its namespaces are the keeper's standard output and error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InsideLine {
+    /// Where a command begins there.
+    pub top: Text,
+    /// What it must find there: device and inode of the copy. Anything else, and it does not begin.
+    pub place: (u64, u64),
 }
 
 /// Who speaks to a keeper.
@@ -299,6 +311,7 @@ mod tests {
             truncation: Truncation::Off,
             kept: true,
             terminal: Some(Size { rows: 3, cols: 4 }),
+            inside: Some(InsideLine { top: Text::Utf8("/t".into()), place: (1, 2) }),
         };
         let all = [
             ToKeeper::Launch(Box::new(launch)),

@@ -3,13 +3,17 @@
 //! A profile turns a command into a plan: argv, environment, and the words that the screen shows for it.
 //! `spawn` plans and launches; nothing else of the program starts a command for the model or the person.
 //!
-//! Profiles that confine come with their own files; a profile that cannot be provided is refused.
+//! Profiles that confine come with their own files; a profile that cannot be provided is refused. An agent that works in a
+//! copy has its commands held in it besides, whatever the profile (`hold`).
 
+pub mod hold;
 mod off;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use self::hold::Held;
 use crate::api::screen::Size;
 use crate::law::job::JobLimits;
 use crate::law::output::Truncation;
@@ -72,10 +76,19 @@ pub struct Wanted {
     pub kept: bool,
     /// The size of its own terminal; none: it has none.
     pub terminal: Option<Size>,
+    /// The agent's hold; none: it works in its directory itself.
+    pub held: Option<Arc<Held>>,
 }
 
 /// Starts a command under a profile and a keeper.
 pub async fn spawn(profile: Profile, wanted: Wanted) -> Result<Running, LaunchError> {
+    let mut wanted = wanted;
+    let mut inside = None;
+    if let Some(held) = &wanted.held {
+        inside = held.inside().await.map_err(|why| LaunchError::Command { why })?;
+        wanted.environment = hold::environment(wanted.environment);
+        wanted.cwd = held.cwd().to_owned();
+    }
     let plan = profile.plan(wanted.argv, wanted.environment);
     launch(Launch {
         argv: plan.argv,
@@ -86,6 +99,7 @@ pub async fn spawn(profile: Profile, wanted: Wanted) -> Result<Running, LaunchEr
         truncation: wanted.truncation,
         kept: wanted.kept,
         terminal: wanted.terminal,
+        inside,
     })
     .await
 }

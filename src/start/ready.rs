@@ -68,6 +68,7 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
     let options = Options {
         dirs: dirs.clone(),
         cwd: Some(here(start)),
+        held: None,
         which,
         model,
         fallback,

@@ -13,6 +13,7 @@ use crate::api::message::ToolSpec;
 use crate::tool::change::{Before, Change};
 use crate::tool::input::{Input, one_line, peek};
 use crate::tool::patch::{self, Operation};
+use crate::tool::site::Site;
 use crate::tool::{CallContext, Later, Tool, ToolEnd, change_call, patch_text, path};
 
 const SHAPE: &str = "{\"patch\": …}";
@@ -64,12 +65,16 @@ impl Tool for ApplyPatchTool {
     }
 
     fn wish(&self, cwd: &Path, input: &Value) -> Result<Wish, String> {
-        Ok(change_call::wish("apply_patch", cwd, &plan(cwd, input)?.changes))
+        self.wish_in(&Site::at(cwd), input)
+    }
+
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
+        Ok(change_call::wish("apply_patch", site.cwd(), &plan(site, input)?.changes))
     }
 
     fn run<'a>(&'a self, context: &'a CallContext, input: &'a Value) -> Later<'a, ToolEnd> {
         change_call::run(context, input, |call, input| {
-            let plan = plan(&call.cwd, input)?;
+            let plan = plan(&call.site, input)?;
             change_call::end(call, &plan.changes, |diff| {
                 format!("Patched (+{} −{} lines):\n{}", diff.added, diff.removed, plan.words.join("\n"))
             })
@@ -84,10 +89,10 @@ struct Plan {
     words: Vec<String>,
 }
 
-fn plan(cwd: &Path, input: &Value) -> Result<Plan, String> {
+fn plan(site: &Site, input: &Value) -> Result<Plan, String> {
     let input = Input::read("apply_patch", input, &["patch"], SHAPE)?;
     let operations = patch::parse(input.text("patch")?).map_err(|why| format!("apply_patch: {why}"))?;
-    let mut draft = Draft { cwd, files: BTreeMap::new() };
+    let mut draft = Draft { site, files: BTreeMap::new() };
     let mut words = Vec::new();
     for operation in &operations {
         words.push(draft.step(operation).map_err(|why| format!("{why}\nNothing was changed."))?);
@@ -101,7 +106,7 @@ fn plan(cwd: &Path, input: &Value) -> Result<Plan, String> {
 
 /// The files as they would be.
 struct Draft<'a> {
-    cwd: &'a Path,
+    site: &'a Site,
     files: BTreeMap<PathBuf, Drafted>,
 }
 
@@ -114,7 +119,7 @@ struct Drafted {
 impl Draft<'_> {
     fn file(&mut self, path: &Path) -> Result<&mut Drafted, String> {
         if !self.files.contains_key(path) {
-            let before = Before::read(self.cwd, path)?;
+            let before = Before::read(self.site, path)?;
             let now = before.as_ref().map(|before| before.bytes.clone());
             self.files.insert(path.to_owned(), Drafted { before, now, mode: None });
         }
@@ -124,28 +129,28 @@ impl Draft<'_> {
     /// The bytes that stand in a file now.
     fn bytes(&mut self, path: &Path) -> Result<Vec<u8>, String> {
         let now = self.file(path)?.now.clone();
-        now.ok_or_else(|| path::missing(self.cwd, path))
+        now.ok_or_else(|| path::missing(self.site, path))
     }
 
     /// Works out one operation; its words.
     fn step(&mut self, operation: &Operation) -> Result<String, String> {
         match operation {
             Operation::Add { path, content } => {
-                let file = path::resolve(self.cwd, path)?;
+                let file = self.site.resolve(path)?;
                 let drafted = self.file(&file)?;
                 let sign = if drafted.now.is_some() { 'M' } else { 'A' };
                 drafted.now = Some(content.as_bytes().to_vec());
-                Ok(format!("{sign} {}", path::show(self.cwd, &file)))
+                Ok(format!("{sign} {}", self.site.show(&file)))
             }
             Operation::Delete { path } => {
                 let file = self.own_file(path)?;
                 self.bytes(&file)?;
                 self.file(&file)?.now = None;
-                Ok(format!("D {}", path::show(self.cwd, &file)))
+                Ok(format!("D {}", self.site.show(&file)))
             }
             Operation::Update { path, to, chunks } => {
-                let file = if to.is_some() { self.own_file(path)? } else { path::resolve(self.cwd, path)? };
-                let shown = path::show(self.cwd, &file);
+                let file = if to.is_some() { self.own_file(path)? } else { self.site.resolve(path)? };
+                let shown = self.site.show(&file);
                 let bytes = self.bytes(&file)?;
                 let after = patch_text::apply(&bytes, chunks).map_err(|why| format!("{shown}: {why}"))?;
                 match to {
@@ -153,7 +158,7 @@ impl Draft<'_> {
                         self.file(&file)?.now = Some(after);
                         Ok(format!("M {shown}"))
                     }
-                    Some(to) => self.move_to(&file, &path::resolve(self.cwd, to)?, after),
+                    Some(to) => self.move_to(&file, &self.site.resolve(to)?, after),
                 }
             }
         }
@@ -166,16 +171,16 @@ impl Draft<'_> {
         let target = self.file(to)?;
         target.now = Some(after);
         target.mode = mode;
-        Ok(format!("R {} → {}", path::show(self.cwd, file), path::show(self.cwd, to)))
+        Ok(format!("R {} → {}", self.site.show(file), self.site.show(to)))
     }
 
     /// The path of a file that goes or moves: a link itself would go then, not what it points to.
     fn own_file(&self, written: &str) -> Result<PathBuf, String> {
-        let file = path::resolve(self.cwd, written)?;
-        if path::absolute(self.cwd, written)?.is_symlink() {
+        let file = self.site.resolve(written)?;
+        if self.site.is_link(written)? {
             return Err(format!(
                 "{written} is a link to {}; remove or rename links with bash",
-                path::show(self.cwd, &file)
+                self.site.show(&file)
             ));
         }
         Ok(file)

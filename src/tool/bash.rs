@@ -75,6 +75,7 @@ impl Bash {
             truncation: context.truncation,
             kept: context.kept && input.background,
             terminal: terminal.then(Size::default),
+            held: context.held.clone(),
         };
         let mut running = spawn(self.profile, wanted).await.map_err(|error| chain(&error))?;
         let mut told = Told { terminal, ..Told::default() };

@@ -10,12 +10,13 @@ use tokio_util::sync::CancellationToken;
 use crate::api::entry::CallStatus;
 use crate::law::access::sight::Sight;
 use crate::law::output::Truncation;
-use crate::tool::{Blobs, CallContext, Later, Report, ToolEnd, path};
+use crate::tool::site::Site;
+use crate::tool::{Blobs, CallContext, Later, Report, ToolEnd};
 
 /// What a call may use, owned, for a blocking thread.
 pub struct BlockingCall {
     /// The session's directory.
-    pub cwd: PathBuf,
+    pub site: Site,
     /// The paths of the wish that was allowed.
     pub allowed: Vec<PathBuf>,
     /// The call's private directory.
@@ -48,7 +49,7 @@ impl BlockingCall {
         Err(format!(
             "the path leads to {} now, which is not what was allowed: a link on the way was changed meanwhile. \
              Nothing was done; call again if that file is meant",
-            path::show(&self.cwd, file)
+            self.site.show(file)
         ))
     }
 }
@@ -60,7 +61,7 @@ pub fn run<'a>(
     work: fn(&BlockingCall, &Value) -> Result<ToolEnd, String>,
 ) -> Later<'a, ToolEnd> {
     let call = BlockingCall {
-        cwd: context.cwd.clone(),
+        site: Site::of(&context.cwd, context.held.as_ref()),
         allowed: context.allowed.clone(),
         call_dir: context.call_dir.clone(),
         blobs: Arc::clone(&context.blobs),

@@ -17,7 +17,7 @@ use tempfile::NamedTempFile;
 use crate::api::entry::Touched;
 use crate::store::blobs::hash;
 use crate::tool::blocking::BlockingCall;
-use crate::tool::path;
+use crate::tool::site::Site;
 use crate::tool::spot::Spot;
 
 /// Largest file that is read whole to be changed.
@@ -60,8 +60,10 @@ pub struct Change {
 impl Before {
     /// Reads a file whole; none when it is not there. What is no regular file, too large or not
     /// writable by this user is an error. Blocking.
-    pub fn read(cwd: &Path, path: &Path) -> Result<Option<Before>, String> {
-        let shown = path::show(cwd, path);
+    pub fn read(site: &Site, path: &Path) -> Result<Option<Before>, String> {
+        let shown = site.show(path);
+        let disk = site.disk(path);
+        let path = disk.as_path();
         let wrong = |what: &str| Err(format!("{shown} {what}"));
         let meta = match std::fs::metadata(path) {
             Ok(meta) => meta,
@@ -83,7 +85,7 @@ impl Before {
         if let Err(error) = nix::unistd::access(path, nix::unistd::AccessFlags::W_OK) {
             return wrong(&format!("may not be written by this user ({}); it is unchanged", error.desc()));
         }
-        let read = File::open(path).and_then(|mut file| {
+        let read = site.open(path).and_then(|mut file| {
             let meta = file.metadata()?;
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
@@ -135,7 +137,7 @@ pub fn carry_out(call: &BlockingCall, changes: &[Change]) -> Result<Vec<Touched>
             }
             Ok(touched)
         }
-        Err(why) => match undo(done) {
+        Err(why) => match undo(&call.site, done) {
             Ok(()) => Err(format!("{why}; nothing was changed")),
             Err(left) => Err(format!("{why}; putting back what was done before it failed too: {left}")),
         },
@@ -149,7 +151,7 @@ fn keep_earlier(call: &BlockingCall, changes: &[Change]) -> Result<Vec<Touched>,
             let before = match &change.before {
                 None => None,
                 Some(before) => Some(call.blobs.keep(&before.bytes).map_err(|why| {
-                    let shown = path::show(&call.cwd, &change.path);
+                    let shown = call.site.show(&change.path);
                     format!("the earlier bytes of {shown} could not be kept ({why}); nothing was changed")
                 })?),
             };
@@ -174,10 +176,14 @@ fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Resul
         if call.cancelled() {
             return Err("cancelled".to_owned());
         }
-        let shown = path::show(&call.cwd, &change.path);
+        let shown = call.site.show(&change.path);
         let wrong = |error| format!("{shown} could not be written: {}", plain(&error));
         let mut made = Vec::new();
-        let spot = Spot::reach(&change.path, &call.cwd, change.after.is_some().then_some(&mut made));
+        let spot = Spot::reach(
+            &call.site.disk(&change.path),
+            &call.site.disk(call.site.cwd()),
+            change.after.is_some().then_some(&mut made),
+        );
         made_for.push(made.len() as u32);
         done.extend(made.into_iter().map(Done::Made));
         let spot = Rc::new(spot.map_err(wrong)?);
@@ -186,7 +192,7 @@ fn steps(call: &BlockingCall, changes: &[Change], done: &mut Vec<Done>) -> Resul
         prepared.push(file.transpose().map_err(wrong)?);
     }
     for ((change, spot), file) in changes.iter().zip(&spots).zip(prepared) {
-        let shown = path::show(&call.cwd, &change.path);
+        let shown = call.site.show(&change.path);
         check_unchanged(change, spot).map_err(|why| format!("{shown} {why}"))?;
         put(change, spot, file, done)
             .map_err(|error| format!("{shown} could not be changed: {}", plain(&error)))?;
@@ -294,7 +300,7 @@ fn finish(done: &[Done]) {
 }
 
 /// Takes every step back, the last one first; what could not be taken back is named.
-fn undo(done: Vec<Done>) -> Result<(), String> {
+fn undo(site: &Site, done: Vec<Done>) -> Result<(), String> {
     let mut left = Vec::new();
     for step in done.into_iter().rev() {
         let (spot, undone) = match step {
@@ -321,7 +327,7 @@ fn undo(done: Vec<Done>) -> Result<(), String> {
             }
         };
         if let Err(error) = undone {
-            left.push(format!("{} ({})", spot.path.display(), plain(&error)));
+            left.push(format!("{} ({})", site.seen(&spot.path).display(), plain(&error)));
         }
         spot.sync();
     }

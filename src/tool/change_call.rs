@@ -41,7 +41,7 @@ pub fn end(
     for change in changes {
         call.check(&change.path)?;
     }
-    let diff = Diff::of(&call.cwd, changes);
+    let diff = Diff::of(call.site.cwd(), changes);
     let touched = match carry_out(call, changes) {
         Ok(touched) => touched,
         Err(why) if call.cancelled() => return Ok(ToolEnd::text(CallStatus::Cancelled, why)),

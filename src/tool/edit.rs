@@ -9,6 +9,7 @@ use crate::api::message::ToolSpec;
 use crate::tool::change::{Before, Change};
 use crate::tool::edit_text::{self, Edit};
 use crate::tool::input::{Input, one_line, peek};
+use crate::tool::site::Site;
 use crate::tool::{CallContext, Later, Tool, ToolEnd, change_call, path};
 
 const SHAPE: &str = "{\"path\": …, \"edits\": [{\"old\": …, \"new\": …}]}";
@@ -60,14 +61,18 @@ impl Tool for EditTool {
     }
 
     fn wish(&self, cwd: &Path, input: &Value) -> Result<Wish, String> {
-        Ok(change_call::wish("edit", cwd, &plan(cwd, input)?.0))
+        self.wish_in(&Site::at(cwd), input)
+    }
+
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
+        Ok(change_call::wish("edit", site.cwd(), &plan(site, input)?.0))
     }
 
     fn run<'a>(&'a self, context: &'a CallContext, input: &'a Value) -> Later<'a, ToolEnd> {
         change_call::run(context, input, |call, input| {
-            let (changes, places) = plan(&call.cwd, input)?;
+            let (changes, places) = plan(&call.site, input)?;
             let word = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
-            let shown = path::show(&call.cwd, &changes[0].path);
+            let shown = call.site.show(&changes[0].path);
             change_call::end(call, &changes, |diff| {
                 format!("Edited {shown} in {word} (+{} −{} lines).", diff.added, diff.removed)
             })
@@ -76,7 +81,7 @@ impl Tool for EditTool {
 }
 
 /// The change, and in how many places.
-fn plan(cwd: &Path, input: &Value) -> Result<(Vec<Change>, usize), String> {
+fn plan(site: &Site, input: &Value) -> Result<(Vec<Change>, usize), String> {
     let input = Input::read("edit", input, &["path", "edits"], SHAPE)?;
     let written = input.text("path")?;
     let mut edits = Vec::new();
@@ -90,9 +95,9 @@ fn plan(cwd: &Path, input: &Value) -> Result<(Vec<Change>, usize), String> {
     if edits.is_empty() {
         return Err(input.error("edits", "is empty; give at least one {old, new}"));
     }
-    let file = path::resolve(cwd, written)?;
-    let before = Before::read(cwd, &file)?.ok_or_else(|| path::missing(cwd, &file))?;
+    let file = site.resolve(written)?;
+    let before = Before::read(site, &file)?.ok_or_else(|| path::missing(site, &file))?;
     let (after, places) = edit_text::apply(&before.bytes, &edits)
-        .map_err(|why| format!("{}: {why}. Nothing was changed.", path::show(cwd, &file)))?;
+        .map_err(|why| format!("{}: {why}. Nothing was changed.", site.show(&file)))?;
     Ok((vec![Change { path: file, before: Some(before), after: Some(after), mode: None }], places))
 }

@@ -12,8 +12,9 @@ use crate::api::message::ToolSpec;
 use crate::tool::blocking::{self, BlockingCall};
 use crate::tool::input::{Input, one_line, peek};
 use crate::tool::sink::Sink;
+use crate::tool::site::Site;
 use crate::tool::walk::{self, Filter, Unread};
-use crate::tool::{CallContext, Later, Tool, ToolEnd, path};
+use crate::tool::{CallContext, Later, Tool, ToolEnd};
 
 const SHAPE: &str = "{\"pattern\": …, \"path\": …}";
 /// Files after which a listing ends.
@@ -54,8 +55,12 @@ impl Tool for GlobTool {
     }
 
     fn wish(&self, cwd: &Path, input: &Value) -> Result<Wish, String> {
-        let asked = Asked::of(cwd, input)?;
-        let text = format!("list {} in {}", asked.pattern, path::show(cwd, &asked.root));
+        self.wish_in(&Site::at(cwd), input)
+    }
+
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
+        let asked = Asked::of(site, input)?;
+        let text = format!("list {} in {}", asked.pattern, site.show(&asked.root));
         Ok(Wish {
             tool: "glob".to_owned(),
             class: Class::Read,
@@ -77,41 +82,41 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(cwd: &Path, input: &'a Value) -> Result<Self, String> {
+    fn of(site: &Site, input: &'a Value) -> Result<Self, String> {
         let input = Input::read("glob", input, &["pattern", "path"], SHAPE)?;
         let pattern = input.text("pattern")?;
         if pattern.trim().is_empty() {
             return Err(input.error("pattern", "is empty; `*` lists every file"));
         }
-        let root = walk::root(cwd, input.text_opt("path")?)?;
-        if !root.is_dir() {
-            return Err(
-                input.error("path", &format!("must be a directory; {} is a file", path::show(cwd, &root)))
-            );
+        let root = walk::root(site, input.text_opt("path")?)?;
+        let disk = site.disk(&root);
+        if !disk.is_dir() {
+            return Err(input.error("path", &format!("must be a directory; {} is a file", site.show(&root))));
         }
-        let filter = Filter::new(&root, pattern).map_err(|why| format!("glob: {why}"))?;
+        let filter = Filter::new(&disk, pattern).map_err(|why| format!("glob: {why}"))?;
         Ok(Self { pattern, root, filter })
     }
 }
 
 fn list(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
-    let asked = Asked::of(&call.cwd, input)?;
+    let asked = Asked::of(&call.site, input)?;
     call.check(&asked.root)?;
     let mut files: Vec<(Reverse<SystemTime>, PathBuf)> = Vec::new();
     let mut unread = Unread::default();
     let mut hidden = 0;
-    for entry in walk::files(&asked.root, false) {
+    for entry in walk::files(&call.site.disk(&asked.root), false) {
         if call.cancelled() || files.len() >= FILES_MAX {
             break;
         }
         match entry {
             Ok(entry) if is_listed(&entry) && asked.filter.wants(entry.path()) => {
-                if call.sight.hides(&asked.root, entry.path()) {
+                let seen = call.site.seen(entry.path());
+                if call.sight.hides(&asked.root, &seen) {
                     hidden += 1;
                     continue;
                 }
                 let changed = entry.metadata().ok().and_then(|meta| meta.modified().ok());
-                files.push((Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), entry.into_path()));
+                files.push((Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), seen));
             }
             Ok(_) => {}
             Err(error) => unread.add(error),
@@ -121,13 +126,13 @@ fn list(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     files.sort();
     let mut sink = Sink::new(call);
     for (_, file) in &files {
-        if !sink.push(format!("{}\n", path::show(&call.cwd, file)).as_bytes()) {
+        if !sink.push(format!("{}\n", call.site.show(file)).as_bytes()) {
             break;
         }
     }
     let status = if call.cancelled() { CallStatus::Cancelled } else { CallStatus::Ok };
     Ok(sink.finish(status, |_| {
-        let place = path::show(&call.cwd, &asked.root);
+        let place = call.site.show(&asked.root);
         let mut notes = match files.len() {
             0 => vec![format!(
                 "(no file like {} in {place}; files that git ignores are not listed)",

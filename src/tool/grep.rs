@@ -19,8 +19,9 @@ use crate::law::output::shown;
 use crate::tool::blocking::{self, BlockingCall};
 use crate::tool::input::{Input, one_line, peek};
 use crate::tool::sink::Sink;
+use crate::tool::site::Site;
 use crate::tool::walk::{self, Filter, Unread};
-use crate::tool::{CallContext, Later, Tool, ToolEnd, path};
+use crate::tool::{CallContext, Later, Tool, ToolEnd};
 
 const SHAPE: &str = "{\"pattern\": …, \"path\": …, \"glob\": …, \"context\": lines}";
 /// Matching lines after which a search ends.
@@ -74,10 +75,14 @@ impl Tool for GrepTool {
     }
 
     fn wish(&self, cwd: &Path, input: &Value) -> Result<Wish, String> {
+        self.wish_in(&Site::at(cwd), input)
+    }
+
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
         let asked = Asked::of(input)?;
         matcher(asked.pattern)?;
-        let root = walk::root(cwd, asked.path)?;
-        let text = format!("search {} for {}", path::show(cwd, &root), asked.pattern);
+        let root = walk::root(site, asked.path)?;
+        let text = format!("search {} for {}", site.show(&root), asked.pattern);
         Ok(Wish {
             tool: "grep".to_owned(),
             class: Class::Read,
@@ -139,9 +144,10 @@ struct Tally {
 fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     let asked = Asked::of(input)?;
     let matcher = matcher(asked.pattern)?;
-    let root = walk::root(&call.cwd, asked.path)?;
+    let root = walk::root(&call.site, asked.path)?;
     call.check(&root)?;
-    let filter = asked.glob.map(|glob| Filter::new(&root, glob)).transpose()?;
+    let disk = call.site.disk(&root);
+    let filter = asked.glob.map(|glob| Filter::new(&disk, glob)).transpose()?;
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
         .before_context(asked.context)
@@ -150,7 +156,7 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
         .build();
     let mut sink = Sink::new(call);
     let mut tally = Tally::default();
-    for entry in walk::files(&root, true) {
+    for entry in walk::files(&disk, true) {
         if call.cancelled() || tally.lines >= MATCHES_MAX {
             break;
         }
@@ -164,14 +170,17 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
         if !walk::is_file(&entry) || filter.as_ref().is_some_and(|filter| !filter.wants(entry.path())) {
             continue;
         }
-        if call.sight.hides(&root, entry.path()) {
+        let seen = call.site.seen(entry.path());
+        if call.sight.hides(&root, &seen) {
             tally.hidden += 1;
             continue;
         }
         tally.searched += 1;
         let mut page = Page::new(&matcher, &call.cancel, MATCHES_MAX - tally.lines);
-        let shown = path::show(&call.cwd, entry.path());
-        let read = File::open(entry.path())
+        let shown = call.site.show(&seen);
+        let read = call
+            .site
+            .open(entry.path())
             .and_then(|file| searcher.search_reader(&matcher, Interruptible(file, &call.cancel), &mut page));
         match read {
             Ok(()) => {}
@@ -191,7 +200,7 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
         }
     }
     let status = if call.cancelled() { CallStatus::Cancelled } else { CallStatus::Ok };
-    let place = path::show(&call.cwd, &root);
+    let place = call.site.show(&root);
     Ok(sink.finish(status, |_| tally.notes(status, &asked, &place)))
 }
 

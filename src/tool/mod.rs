@@ -23,6 +23,7 @@ pub mod path;
 pub mod put_back;
 pub mod read;
 mod sink;
+pub mod site;
 mod spot;
 pub mod table;
 pub mod todo;
@@ -45,7 +46,9 @@ use crate::api::message::{Image, ToolSpec, Usage};
 use crate::base::{CallId, EntryId, Millis};
 use crate::law::access::sight::Sight;
 use crate::law::output::Truncation;
+use crate::sandbox::hold::Held;
 use crate::tool::desk::Desk;
+use crate::tool::site::Site;
 
 /// A boxed future, for the trait below.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -66,6 +69,8 @@ pub struct CallContext {
     pub call: CallId,
     /// The session's directory, absolute.
     pub cwd: PathBuf,
+    /// The hold of an agent that works in a copy of that directory; none: it works there itself.
+    pub held: Option<Arc<Held>>,
     /// The paths of the wish that was allowed: the tool touches no others, wherever its input leads now.
     pub allowed: Vec<PathBuf>,
     /// A private directory of this call for spools and artifacts; made (0700) on first use by who needs it.
@@ -161,6 +166,10 @@ pub trait Tool: Send + Sync {
     /// What this call wants to do, before anything runs. `Err` says what is wrong with the input; it
     /// settles the call as an error without asking anyone. Blocking (reads files for the diff).
     fn wish(&self, cwd: &std::path::Path, input: &Value) -> Result<Wish, String>;
+    /// The same where the directory may be a copy: for tools whose input has paths.
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
+        self.wish(site.cwd(), input)
+    }
     /// Runs it.
     fn run<'a>(&'a self, context: &'a CallContext, input: &'a Value) -> Later<'a, ToolEnd>;
 }

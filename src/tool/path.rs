@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use crate::tool::site::Site;
+
 /// Links followed in one path before it is called a loop, as Linux does.
 const LINKS_MAX: usize = 40;
 
@@ -109,26 +111,27 @@ pub fn show(cwd: &Path, path: &Path) -> String {
 const LOOKED_AT_MAX: usize = 5_000;
 
 /// Words on a path that is not there: what it would be near. Blocking, bounded.
-pub fn missing(cwd: &Path, path: &Path) -> String {
-    let mut near = near_names(path);
-    near.extend(same_name_below(cwd, path));
+pub fn missing(site: &Site, path: &Path) -> String {
+    let disk = site.disk(path);
+    let mut near = near_names(&disk);
+    near.extend(same_name_below(&site.disk(site.cwd()), &disk));
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut seen = Vec::new();
     for (_, candidate) in near {
-        let shown = show(cwd, &candidate);
+        let shown = site.show(&site.seen(&candidate));
         if !seen.contains(&shown) {
             seen.push(shown);
         }
     }
     seen.truncate(3);
-    let shown = show(cwd, path);
-    let parent = path.parent().filter(|parent| !parent.is_dir());
+    let shown = site.show(path);
+    let parent = path.parent().filter(|parent| !site.disk(parent).is_dir());
     match (seen.is_empty(), parent) {
         (false, _) => format!("{shown} does not exist; did you mean {}?", seen.join(" or ")),
         (true, Some(parent)) => {
             format!(
                 "{shown} does not exist, nor does its directory {}; use glob to find it",
-                show(cwd, parent)
+                site.show(parent)
             )
         }
         (true, None) => format!("{shown} does not exist; use glob to find it"),
@@ -257,15 +260,15 @@ mod tests {
         let (_dir, cwd) = place();
         std::fs::write(cwd.join("src/lexer.rs"), "").unwrap();
         assert_eq!(
-            missing(&cwd, &cwd.join("src/Lexer.rs")),
+            missing(&Site::at(&cwd), &cwd.join("src/Lexer.rs")),
             "src/Lexer.rs does not exist; did you mean src/lexer.rs?"
         );
         assert_eq!(
-            missing(&cwd, &cwd.join("lexer.rs")),
+            missing(&Site::at(&cwd), &cwd.join("lexer.rs")),
             "lexer.rs does not exist; did you mean src/lexer.rs?"
         );
         assert_eq!(
-            missing(&cwd, &cwd.join("no/where")),
+            missing(&Site::at(&cwd), &cwd.join("no/where")),
             "no/where does not exist, nor does its directory no; use glob to find it"
         );
     }

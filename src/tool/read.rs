@@ -17,6 +17,7 @@ use crate::tool::change::plain;
 use crate::tool::input::{Input, one_line, peek};
 use crate::tool::kind::{self, Kind};
 use crate::tool::sink::Sink;
+use crate::tool::site::Site;
 use crate::tool::{CallContext, Later, Tool, ToolEnd, path, spot};
 
 const SHAPE: &str = "{\"path\": …, \"offset\": line, \"limit\": lines}";
@@ -72,9 +73,13 @@ impl Tool for ReadTool {
     }
 
     fn wish(&self, cwd: &Path, input: &Value) -> Result<Wish, String> {
+        self.wish_in(&Site::at(cwd), input)
+    }
+
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
         let asked = Asked::of(input)?;
-        let file = path::resolve(cwd, asked.path)?;
-        let text = format!("read {}", path::show(cwd, &file));
+        let file = site.resolve_to_read(asked.path)?;
+        let text = format!("read {}", site.show(&file));
         Ok(Wish {
             tool: "read".to_owned(),
             class: Class::Read,
@@ -108,24 +113,25 @@ impl<'a> Asked<'a> {
 
 fn read(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     let asked = Asked::of(input)?;
-    let file = path::resolve(&call.cwd, asked.path)?;
+    let file = call.site.resolve_to_read(asked.path)?;
     call.check(&file)?;
-    let name = path::show(&call.cwd, &file);
+    let name = call.site.show(&file);
     let wrong = |error: &std::io::Error| format!("{name} cannot be read: {}", plain(error));
-    let meta = match std::fs::metadata(&file) {
+    let disk = call.site.disk(&file);
+    let meta = match std::fs::metadata(&disk) {
         Ok(meta) => meta,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(path::missing(&call.cwd, &file));
+            return Err(path::missing(&call.site, &file));
         }
         Err(error) => return Err(wrong(&error)),
     };
     if meta.is_dir() {
-        return Err(directory(&file, &name));
+        return Err(directory(&disk, &name));
     }
     if !meta.is_file() {
         return Err(format!("{name} is not a regular file (a device, pipe or socket); it is not read"));
     }
-    let mut reader = BufReader::with_capacity(128 * 1024, spot::open_real(&file).map_err(|e| wrong(&e))?);
+    let mut reader = BufReader::with_capacity(128 * 1024, spot::open_real(&disk).map_err(|e| wrong(&e))?);
     let mut head = Vec::with_capacity(HEAD_BYTES);
     reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(|e| wrong(&e))?;
     match kind::of(&head) {

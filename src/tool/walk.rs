@@ -7,11 +7,12 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, Walk, WalkBuilder};
 
 use crate::tool::path;
+use crate::tool::site::Site;
 
 /// Where a search begins: the directory (or file) asked for, else the session's. Blocking.
-pub fn root(cwd: &Path, asked: Option<&str>) -> Result<PathBuf, String> {
-    let root = path::resolve(cwd, asked.unwrap_or("."))?;
-    if root.exists() { Ok(root) } else { Err(path::missing(cwd, &root)) }
+pub fn root(site: &Site, asked: Option<&str>) -> Result<PathBuf, String> {
+    let root = site.resolve_to_read(asked.unwrap_or("."))?;
+    if site.disk(&root).exists() { Ok(root) } else { Err(path::missing(site, &root)) }
 }
 
 /// Walks the files below `root`. `sorted`: by path.

@@ -9,7 +9,8 @@ use crate::api::message::ToolSpec;
 use crate::law::output::line_count;
 use crate::tool::change::{Before, Change};
 use crate::tool::input::{Input, one_line, peek};
-use crate::tool::{CallContext, Later, Tool, ToolEnd, change_call, path};
+use crate::tool::site::Site;
+use crate::tool::{CallContext, Later, Tool, ToolEnd, change_call};
 
 const SHAPE: &str = "{\"path\": …, \"content\": …}";
 
@@ -44,13 +45,17 @@ impl Tool for WriteTool {
     }
 
     fn wish(&self, cwd: &Path, input: &Value) -> Result<Wish, String> {
-        Ok(change_call::wish("write", cwd, &[plan(cwd, input)?]))
+        self.wish_in(&Site::at(cwd), input)
+    }
+
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
+        Ok(change_call::wish("write", site.cwd(), &[plan(site, input)?]))
     }
 
     fn run<'a>(&'a self, context: &'a CallContext, input: &'a Value) -> Later<'a, ToolEnd> {
         change_call::run(context, input, |call, input| {
-            let change = plan(&call.cwd, input)?;
-            let shown = path::show(&call.cwd, &change.path);
+            let change = plan(&call.site, input)?;
+            let shown = call.site.show(&change.path);
             let after = change.after.as_deref().unwrap_or_default();
             let size = format!("{} lines, {} bytes", line_count(after), after.len());
             let verb = match &change.before {
@@ -63,13 +68,13 @@ impl Tool for WriteTool {
     }
 }
 
-fn plan(cwd: &Path, input: &Value) -> Result<Change, String> {
+fn plan(site: &Site, input: &Value) -> Result<Change, String> {
     let input = Input::read("write", input, &["path", "content"], SHAPE)?;
     let (written, content) = (input.text("path")?, input.text("content")?);
-    let file = path::resolve(cwd, written)?;
+    let file = site.resolve(written)?;
     if written.ends_with('/') {
         return Err(format!("{written} names a directory; name a file in it"));
     }
-    let before = Before::read(cwd, &file)?;
+    let before = Before::read(site, &file)?;
     Ok(Change { path: file, before, after: Some(content.as_bytes().to_vec()), mode: None })
 }

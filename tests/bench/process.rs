@@ -23,6 +23,7 @@ fn command(place: &Path, number: u32, argv: &[&str]) -> Launch {
         truncation: ENDS,
         kept: false,
         terminal: None,
+        inside: None,
     }
 }
 

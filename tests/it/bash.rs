@@ -68,6 +68,7 @@ impl Session {
         let context = CallContext {
             call: CallId::new("c1"),
             cwd,
+            held: None,
             allowed: Vec::new(),
             call_dir: dir.path().join("calls/c1"),
             blobs: Arc::new(NoBlobs),

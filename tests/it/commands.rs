@@ -1,6 +1,7 @@
 //! Support for tests that run real commands under real keepers: start, wait, and look into `/proc`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use windlass::base::Millis;
 use windlass::law::job::JobLimits;
 use windlass::law::output::{DEFAULT_LIMITS, Kept, Truncation};
 use windlass::process::{LaunchError, News, Record, Running, child_environment, use_keeper_program};
+use windlass::sandbox::hold::Held;
 use windlass::sandbox::{Profile, Wanted, spawn};
 
 /// Nothing here takes longer, on the slowest machine.
@@ -27,6 +29,7 @@ pub struct Bench {
     pub limits: JobLimits,
     pub truncation: Truncation,
     pub terminal: Option<Size>,
+    pub held: Option<Arc<Held>>,
 }
 
 /// How a command ended, and what was heard on the way.
@@ -44,6 +47,7 @@ impl Bench {
             limits: JobLimits::new(1 << 30, None),
             truncation: Truncation::On(DEFAULT_LIMITS),
             terminal: None,
+            held: None,
         }
     }
     pub fn grace(mut self, ms: u64) -> Self {
@@ -68,6 +72,7 @@ impl Bench {
             truncation: self.truncation,
             kept: false,
             terminal: self.terminal,
+            held: self.held.clone(),
         };
         spawn(Profile::Off, wanted).await
     }

@@ -18,6 +18,7 @@ mod fork;
 mod fork_bomb;
 mod frame_bridge;
 mod hand_back;
+mod hold;
 mod job_bridge;
 mod job_ends;
 mod job_lines;

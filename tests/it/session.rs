@@ -70,6 +70,7 @@ impl Place {
         Options {
             dirs: self.dirs(),
             cwd: Some(self.cwd()),
+            held: None,
             which,
             model: Some("scripted:test.json".into()),
             models,

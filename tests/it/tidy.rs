@@ -86,7 +86,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("std::fs", "shell"),
     ("std::net", "shell"),
     ("std::process", "shell"),
-    ("std::process::Command", "process src/cli/host.rs src/cli/doctor.rs src/workspace/git.rs"),
+    (
+        "std::process::Command",
+        "process src/cli/host.rs src/cli/doctor.rs src/workspace/git.rs src/sandbox/hold/builder.rs",
+    ),
     ("std::env", "shell"),
     ("std::thread", "shell ui"),
     ("std::time::SystemTime", "shell ui"),
@@ -320,6 +323,7 @@ job_output_bounded job_no_silent_loss job_optout_keeps_all job_cap_drops_only_ex
 job_kill_keeps_output job_kill_reaches_descendants call_blocks_at_most_budget call_settles_with_job
 rewind_stops_orphans rewind_keeps_target_jobs job_record_survives_crash job_dies_with_program_unless_kept
 job_end_names_its_cause
+hold_keeps_parent hold_paths_stay_inside
 restore_spares_others restore_can_be_taken_back restore_survives_crash
 cow_keeps_parent cow_takes_child cow_conflict_reported cow_conflict_is_real handback_idempotent handback_crash_safe
 handback_stays_inside resolution_loses_nothing

@@ -11,6 +11,8 @@ use windlass::api::message::Usage;
 use windlass::base::{CallId, Millis};
 use windlass::law::access::sight::Sight;
 use windlass::law::output::{DEFAULT_LIMITS, Truncation};
+use windlass::sandbox::hold::Held;
+use windlass::tool::site::Site;
 use windlass::tool::{Blobs, CallContext, Report, ToolEnd, table};
 
 use crate::jobs_tool::SmallDesk;
@@ -46,6 +48,7 @@ pub struct Place {
     pub blobs: Arc<Memory>,
     pub truncation: Truncation,
     pub sight: Sight,
+    pub held: Option<Arc<Held>>,
     pub cancel: CancellationToken,
 }
 
@@ -64,6 +67,7 @@ impl Place {
             blobs: Arc::default(),
             truncation: Truncation::On(DEFAULT_LIMITS),
             sight: Sight::default(),
+            held: None,
             cancel: CancellationToken::new(),
         }
     }
@@ -80,6 +84,7 @@ impl Place {
         CallContext {
             call: CallId::new("c1"),
             cwd: self.cwd.clone(),
+            held: self.held.clone(),
             allowed,
             call_dir: self.cwd.parent().unwrap().join("session/calls/c1"),
             blobs: Arc::clone(&self.blobs) as Arc<dyn Blobs>,
@@ -103,7 +108,8 @@ impl Place {
     pub fn run(&self, tool: &str, input: Value) -> ToolEnd {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let tool = table::find(&table::all(), tool).unwrap();
-        let allowed = tool.wish(&self.cwd, &input).map(|wish| wish.paths).unwrap_or_default();
+        let site = Site::of(&self.cwd, self.held.as_ref());
+        let allowed = tool.wish_in(&site, &input).map(|wish| wish.paths).unwrap_or_default();
         runtime.block_on(tool.run(&self.context(allowed), &input))
     }
     pub fn ok(&self, tool: &str, input: Value) -> ToolEnd {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +16,8 @@ use super::socket::Socket;
 use super::whole::Whole;
 use crate::base::Millis;
 use crate::process::cgroup::Group;
-use crate::process::pre_exec::{Born, lead_session_and_die_with, spawn_into};
+use crate::process::inside::Entry;
+use crate::process::pre_exec::{Before, Born, spawn_into};
 use crate::process::record::{KEEPER_FILE, KeeperRecord, ProcessId, RECORD_VERSION, write_whole};
 use crate::process::tree;
 use crate::process::wire::{FromKeeper, LaunchLine, WIRE_VERSION};
@@ -112,6 +113,7 @@ struct Wanted {
     program: OsString,
     cwd: PathBuf,
     terminal: bool,
+    inside: Option<Entry>,
 }
 
 impl Wanted {
@@ -129,11 +131,13 @@ impl Wanted {
             .args(argv)
             .env_clear()
             .envs(variables.map(|(name, value)| (OsString::from(name), OsString::from(value))))
-            .current_dir(&cwd)
+            // a held one goes to its own inside
+            .current_dir(if launch.inside.is_some() { Path::new("/") } else { &cwd })
             .stdin(stdin)
             .stderr(Stdio::from(writer.try_clone()?))
             .stdout(Stdio::from(writer));
-        Ok(Self { command, program, cwd, terminal: launch.terminal.is_some() })
+        let inside = launch.inside.as_ref().map(Entry::take).transpose()?;
+        Ok(Self { command, program, cwd, terminal: launch.terminal.is_some(), inside })
     }
 
     /// Its process, and why it is not in the group, if it is not. The pipe's writing end lives on in it alone.
@@ -153,7 +157,9 @@ impl Wanted {
             Some(_) | None => None,
         };
         let enters = entrance.is_some();
-        lead_session_and_die_with(&mut self.command, getpid(), self.terminal, entrance);
+        let before =
+            Before { keeper: getpid(), terminal: self.terminal, entrance, inside: self.inside.take() };
+        before.done_by(&mut self.command);
         if let Some(place) = group.and_then(Group::birthplace) {
             match spawn_into(&mut self.command, place) {
                 Born::Yes(pid) => return Ok((pid, None)),

@@ -22,6 +22,7 @@ pub async fn try_out(dir: &Path) -> Result<String, String> {
         truncation: Truncation::Off,
         kept: false,
         terminal: None,
+        inside: None,
     };
     let record = wanted.dir.clone();
     let mut running = launch(wanted).await.map_err(|error| error.to_string())?;

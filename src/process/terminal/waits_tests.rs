@@ -8,7 +8,7 @@ use nix::unistd::getpid;
 
 use super::*;
 use crate::api::screen::Size;
-use crate::process::pre_exec::lead_session_and_die_with;
+use crate::process::pre_exec::Before;
 use crate::process::terminal::Terminal;
 
 struct Running {
@@ -23,7 +23,8 @@ impl Running {
         let mut command = Command::new(program);
         command.args(arguments).env("TERM", "xterm-256color").env("PYTHONSTARTUP", "");
         command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
-        lead_session_and_die_with(&mut command, getpid(), true, None);
+        let before = Before { keeper: getpid(), terminal: true, entrance: None, inside: None };
+        before.done_by(&mut command);
         let child = command.spawn().unwrap();
         Self { terminal, child, said: String::new() }
     }
