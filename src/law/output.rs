@@ -2,10 +2,11 @@
 //!
 //! `Bounded` takes the bytes of an output as they come, in any pieces, and keeps at most what its
 //! limits say: the head, the tail, or half of each. What it does not keep it counts. Its memory is
-//! bounded by the limits, whatever comes. Writing the whole output to an artifact is the caller's.
+//! bounded by the limits, whatever comes. `Spool` says how much of it goes to the file that holds all; writing there is the
+//! caller's.
 //!
 //! Keeps `output_bounded`, `output_no_silent_loss`, `output_optout_keeps_all`,
-//! `output_cap_drops_only_excess`.
+//! `output_cap_drops_only_excess`, `output_artifact_is_whole`.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -90,6 +91,36 @@ pub struct Kept {
     pub lines_kept: u64,
     /// Lines of the whole output; a begun last line counts.
     pub lines: u64,
+}
+
+/// The file that holds a whole output, up to a bound of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spool {
+    max: u64,
+    written: u64,
+}
+
+impl Spool {
+    /// Nothing stands in it; it takes at most `max` bytes.
+    pub fn new(max: u64) -> Self {
+        Self { max, written: 0 }
+    }
+    /// Bytes that stand in it.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+    /// How many of the next `count` bytes go into it: all of them, or those that it still takes.
+    pub fn room(&self, count: usize) -> usize {
+        usize::try_from(self.max.saturating_sub(self.written)).unwrap_or(usize::MAX).min(count)
+    }
+    /// So many were written.
+    pub fn wrote(&mut self, count: usize) {
+        self.written = self.written.saturating_add(count as u64);
+    }
+    /// They could not be; so much stands in it.
+    pub fn failed(&mut self, stands: u64) {
+        self.written = stands;
+    }
 }
 
 impl Bounded {

@@ -1,6 +1,6 @@
 //! Jobs under the whole program, measured from outside in a pseudo-terminal (`cargo bench --bench jobs`).
 //!
-//! Twenty floods at once against the same commands into `cat >FILE`, the echo of keys meanwhile against that at rest,
+//! Twenty floods at once against the same commands into `cat >FILE`, some of commands that have a terminal, the echo of keys meanwhile against that at rest,
 //! what the program and its keepers hold, how soon an end shows, and how soon a kill is over. Each number stands beside
 //! its yardstick of the same run.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a benchmark that cannot be set up may stop; it prints what it saw
@@ -22,6 +22,8 @@ use terminal::Program;
 
 /// Jobs that write at once.
 const JOBS: usize = 20;
+/// Those that have a terminal.
+const TERMINALS: usize = 4;
 /// Keys whose echo is timed.
 const KEYS: usize = 100;
 /// Longest that anything here may take.
@@ -35,6 +37,9 @@ fn main() {
     let on = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
     if on("floods") {
         floods(bytes);
+    }
+    if on("terminal") {
+        terminals(bytes);
     }
     if on("echo") {
         echo();
@@ -140,28 +145,11 @@ fn bare(dir: &Path, commands: &[String]) -> Vec<Child> {
 }
 
 fn floods(bytes: u64) {
-    let commands: Vec<String> = (0..JOBS)
-        .map(|n| format!("yes 'line of job {n} that is as long as most are' | head -c {bytes}"))
-        .collect();
-    let place = tempfile::tempdir().unwrap();
-    let began = Instant::now();
-    for mut child in bare(place.path(), &commands) {
-        child.wait().unwrap();
-    }
-    let yardstick = began.elapsed().as_secs_f64();
-    drop(place);
-
+    let commands = lines(JOBS, bytes);
+    let yardstick = into_files(&commands);
     // as fast as they can, the screen alone beside them
     let calls: Vec<Value> = commands.iter().map(|command| background(command)).collect();
-    let place = home(&calls);
-    let began = Instant::now();
-    let mut program = open(place.path());
-    program.wait_for("all are started");
-    while ended(place.path()) < JOBS {
-        assert!(began.elapsed() < LONGEST, "the floods did not end");
-        program.read(Duration::from_millis(20));
-    }
-    let under = began.elapsed().as_secs_f64();
+    let (under, mut program, _home) = into_jobs(&calls);
     println!(
         "{JOBS} floods of {bytes} bytes: {under:.2} s; into cat >FILE {yardstick:.2} s; ratio {:.2} (bound 1.5)",
         under / yardstick
@@ -174,6 +162,84 @@ fn floods(bytes: u64) {
         at(&rest, 1.0)
     );
     leave(&mut program);
+}
+
+/// Commands that print so many bytes of lines.
+fn lines(count: usize, bytes: u64) -> Vec<String> {
+    (0..count)
+        .map(|n| format!("yes 'line of job {n} that is as long as most are' | head -c {bytes}"))
+        .collect()
+}
+
+/// How long they take into `cat >FILE`, in seconds.
+fn into_files(commands: &[String]) -> f64 {
+    let place = tempfile::tempdir().unwrap();
+    let began = Instant::now();
+    for mut child in bare(place.path(), commands) {
+        child.wait().unwrap();
+    }
+    began.elapsed().as_secs_f64()
+}
+
+/// How long they take as jobs, from the start of the program to the last record, and the program.
+fn into_jobs(calls: &[Value]) -> (f64, Program, tempfile::TempDir) {
+    let place = home(calls);
+    let began = Instant::now();
+    let mut program = open(place.path());
+    program.wait_for("all are started");
+    while ended(place.path()) < calls.len() {
+        assert!(began.elapsed() < LONGEST, "the floods did not end");
+        program.read(Duration::from_millis(20));
+    }
+    (began.elapsed().as_secs_f64(), program, place)
+}
+
+/// Commands that have a terminal. Beside `cat >FILE` stands what such a terminal costs by itself: read into a file, and
+/// nothing else done.
+fn terminals(bytes: u64) {
+    let commands = lines(TERMINALS, bytes);
+    let files = into_files(&commands);
+    let place = tempfile::tempdir().unwrap();
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for (n, command) in commands.iter().enumerate() {
+            let file = fs::File::create(place.path().join(format!("f{n}"))).unwrap();
+            scope.spawn(move || through_a_terminal(command, file));
+        }
+    });
+    let plain = began.elapsed().as_secs_f64();
+    drop(place);
+    let call = |command: &String| json!({"tool": "bash", "input": {"command": command, "background": true, "terminal": true}});
+    let calls: Vec<Value> = commands.iter().map(call).collect();
+    let (under, mut program, _home) = into_jobs(&calls);
+    println!(
+        "{TERMINALS} floods of {bytes} bytes with a terminal: {under:.2} s; into cat >FILE {files:.2} s, ratio {:.2} (bound 1.5); \
+         a bare terminal into a file {plain:.2} s, ratio {:.2}",
+        under / files,
+        under / plain
+    );
+    leave(&mut program);
+}
+
+/// Runs a command in a terminal whose other end is read into a file.
+fn through_a_terminal(command: &str, mut file: fs::File) {
+    let pty = nix::pty::openpty(None, None).unwrap();
+    let end = || Stdio::from(pty.slave.try_clone().unwrap());
+    let mut child = Command::new("bash")
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(end())
+        .stderr(end())
+        .spawn()
+        .unwrap();
+    drop(pty.slave);
+    let mut master = fs::File::from(pty.master);
+    let mut buffer = vec![0; 1 << 20];
+    // it tells an error when nobody has the other end open any more
+    while let Ok(count @ 1..) = std::io::Read::read(&mut master, &mut buffer) {
+        std::io::Write::write_all(&mut file, &buffer[..count]).unwrap();
+    }
+    child.wait().unwrap();
 }
 
 /// Floods without an end, and keys meanwhile; beside it what the pseudo-terminal alone does (`cat`) while the same

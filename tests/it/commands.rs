@@ -30,6 +30,7 @@ pub struct Bench {
     pub truncation: Truncation,
     pub terminal: Option<Size>,
     pub held: Option<Arc<Held>>,
+    pub kept: bool,
 }
 
 /// How a command ended, and what was heard on the way.
@@ -48,6 +49,7 @@ impl Bench {
             truncation: Truncation::On(DEFAULT_LIMITS),
             terminal: None,
             held: None,
+            kept: false,
         }
     }
     pub fn grace(mut self, ms: u64) -> Self {
@@ -70,7 +72,7 @@ impl Bench {
             dir: self.record_dir(),
             limits: self.limits,
             truncation: self.truncation,
-            kept: false,
+            kept: self.kept,
             terminal: self.terminal,
             held: self.held.clone(),
         };

@@ -1,5 +1,8 @@
 //! The bridge of law J: generated scripts run under real keepers and through the pure machine; what
 //! both say, as text, must be the same. The real side looks at files, `/proc` and exit statuses only.
+//!
+//! It is the bridge of `job_ends_once`, `job_end_is_final`, `job_kill_keeps_output`, `job_kill_reaches_descendants` and
+//! `job_end_names_its_cause`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -34,6 +37,8 @@ enum Main {
     Dies(i32),
     Waits,
     WaitsDeaf,
+    /// Prints so many bytes more when it is asked to end, and exits.
+    CleansUp(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +70,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         (0..4).prop_map(Main::Exits),
         prop_oneof![Just(2), Just(9), Just(11), Just(15)].prop_map(Main::Dies),
         Just(Main::Waits),
-        Just(Main::WaitsDeaf)
+        Just(Main::WaitsDeaf),
+        (0_usize..3000).prop_map(Main::CleansUp)
     ];
     let by = prop_oneof![Just(By::User), Just(By::Model), Just(By::Rewind)];
     let kill = prop_oneof![3 => by.prop_map(Ended::Kill), 1 => Just(Ended::Time), 1 => Just(Ended::Output), 1 => Just(Ended::Count)];
@@ -73,7 +79,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         .prop_map(|(prints, children, main, kill)| {
             let ended = match main {
                 Main::Exits(_) | Main::Dies(_) => Ended::Itself,
-                Main::Waits | Main::WaitsDeaf => kill,
+                Main::Waits | Main::WaitsDeaf | Main::CleansUp(_) => kill,
             };
             Scenario { prints, children, main, ended }
         })
@@ -112,6 +118,10 @@ impl Scenario {
         if matches!(self.main, Main::WaitsDeaf) {
             script.push_str("trap '' TERM\n");
         }
+        if let Main::CleansUp(bytes) = self.main {
+            // bash tells of the child that was ended with it
+            let _ = writeln!(script, "exec 2>/dev/null; trap 'head -c {bytes} /dev/zero; exit 0' TERM");
+        }
         script.push_str("echo ready\n");
         if self.ended == Ended::Count {
             let _ = writeln!(script, "for n in {{1..{PROCESSES_MAX}}}; do sleep {mark} & done");
@@ -119,15 +129,26 @@ impl Scenario {
         let _ = match self.main {
             Main::Exits(code) => writeln!(script, "exit {code}"),
             Main::Dies(signal) => writeln!(script, "kill -{signal} $$; sleep {mark}"),
-            Main::Waits | Main::WaitsDeaf => writeln!(script, "while :; do sleep {mark}; done"),
+            Main::Waits | Main::WaitsDeaf | Main::CleansUp(_) => {
+                writeln!(script, "while :; do sleep {mark}; done")
+            }
         };
         script
     }
 }
 
 /// What a scenario shows, from whichever side.
-fn transcript(end: &End, main: Option<Exit>, bytes: u64, left: usize, left_by: Option<By>) -> String {
-    format!("end {end:?}\nmain {main:?}\nbytes {bytes}\nleft {left} ended by {left_by:?}\nalive 0\n")
+fn transcript(
+    end: &End,
+    main: Option<Exit>,
+    bytes: u64,
+    left: (usize, Option<By>),
+    (alive, survivors): (usize, usize),
+) -> String {
+    let (left, by) = left;
+    format!(
+        "end {end:?}\nmain {main:?}\nbytes {bytes}\nleft {left} ended by {by:?}\n{alive} alive, {survivors} named\n"
+    )
 }
 
 /// The rule: the machine, told what such processes do.
@@ -167,6 +188,10 @@ fn rule(scenario: &Scenario) -> String {
     }
     // SIGTERM ends who listens, SIGKILL the others; the command's own end first
     let deaf = matches!(scenario.main, Main::WaitsDeaf);
+    if let (Main::CleansUp(bytes), true) = (scenario.main, scenario.ended != Ended::Count) {
+        job.step(JobEvent::Output(bytes as u64), now);
+        job.step(JobEvent::MainEnded(Exit::Code(0)), now);
+    }
     if !job.over() && job.main().is_none() {
         let signal = if deaf || scenario.ended == Ended::Count { 9 } else { 15 };
         if deaf && scenario.ended != Ended::Count {
@@ -180,7 +205,7 @@ fn rule(scenario: &Scenario) -> String {
     }
     assert!(job.over());
     let left_by = if left > 0 { job.ended_by() } else { None };
-    transcript(job.end().unwrap(), job.main(), job.bytes(), left, left_by)
+    transcript(job.end().unwrap(), job.main(), job.bytes(), (left, left_by), (0, 0))
 }
 
 /// The real thing.
@@ -204,21 +229,26 @@ async fn real(scenario: &Scenario) -> String {
             running.kill(by).await;
         }
     }
+    let dir = bench.record_dir();
+    let told: Record = record::read(&dir, "end.json").unwrap().unwrap();
     drop(running);
     let took = until("nothing is left", || carrying(&mark).is_empty()).await;
     assert!(took < Duration::from_secs(3));
-    let dir = bench.record_dir();
-    let record: Record = record::read(&dir, "end.json").unwrap().unwrap();
-    let mut left_by = None;
-    if !record.left.is_empty() {
+    let (mut left_by, mut survivors) = (None, told.survivors.len());
+    if !told.left.is_empty() {
         until("the record", || dir.join("left.json").exists()).await;
         let left: LeftRecord = record::read(&dir, "left.json").unwrap().unwrap();
         left_by = left.by;
+        survivors += left.survivors.len();
     }
+    // what came after the end changes nothing of it
+    let record: Record = record::read(&dir, "end.json").unwrap().unwrap();
+    assert_eq!(record, told);
     let code = record.exit_code.map(Exit::Code);
     let main = code.or(record.exit_signal.map(Exit::Signal));
     assert_eq!(bench.spool().len() as u64, record.bytes.min(bench.limits.spool_max));
-    transcript(&record.end, main, record.bytes, record.left.len(), left_by)
+    let alive = carrying(&mark).len();
+    transcript(&record.end, main, record.bytes, (record.left.len(), left_by), (alive, survivors))
 }
 
 #[tokio::test]

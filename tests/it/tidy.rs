@@ -417,6 +417,56 @@ fn each_law_is_broken_on_purpose_by_a_mutation() {
     none(missing.map(|(law, _)| format!("tests/mutations/ has no patch that breaks `{law}`")).collect());
 }
 
+/// Laws that have a rule, a bridge and a mutation each: two groups of the page of laws, and three more.
+const HELD_THREE_WAYS: [&str; 2] = ["Output:", "Jobs:"];
+const HELD_SO_TOO: [&str; 3] = ["socket_dir_owned", "socket_dir_created", "peer_same_uid"];
+
+/// What is wrong with the row of a law: its cells hold a file with a test, another one, and names of mutations.
+fn wrong_evidence(law: &str, line: &str) -> Vec<String> {
+    let cells: Vec<Vec<&str>> =
+        line.split('|').map(|cell| cell.split('`').skip(1).step_by(2).collect()).collect();
+    let [_, _, rule, bridge, mutations, _] = cells.as_slice() else { return vec![format!("{law}: no row")] };
+    let mut problems = Vec::new();
+    for (cell, place) in [(rule, "src/law/"), (bridge, "tests/it/")] {
+        let there = matches!(cell.as_slice(), [file, test] if file.starts_with(place)
+            && std::fs::read_to_string(root().join(file)).is_ok_and(|code| code.contains(&format!("fn {test}("))));
+        if !there {
+            problems.push(format!("{law}: {cell:?} is no test in {place}"));
+        }
+    }
+    if mutations.is_empty() {
+        problems.push(format!("{law}: no mutation"));
+    }
+    for name in mutations {
+        let text = std::fs::read_to_string(root().join(format!("tests/mutations/{name}.patch")));
+        if !text.is_ok_and(|text| text.lines().any(|line| line == format!("law: {law}"))) {
+            problems.push(format!("{law}: {name} is no mutation that breaks it"));
+        }
+    }
+    problems
+}
+
+#[test]
+fn laws_of_jobs_have_a_rule_a_bridge_and_a_mutation() {
+    let laws = std::fs::read_to_string(root().join("docs/LAWS.md")).unwrap();
+    let of_groups =
+        laws.split("\n## ").filter(|part| HELD_THREE_WAYS.iter().any(|name| part.starts_with(name)));
+    let wanted: Vec<String> = of_groups
+        .flat_map(|part| rows(part).into_iter().map(|(law, _)| law))
+        .chain(HELD_SO_TOO.map(str::to_owned))
+        .collect();
+    assert!(wanted.len() > 20, "{wanted:?}");
+    let page = std::fs::read_to_string(root().join("docs/TESTING.md")).unwrap();
+    let row =
+        |law: &str| page.lines().find(|line| line.starts_with(&format!("| `{law}` |"))).unwrap_or_default();
+    none(wanted.iter().flat_map(|law| wrong_evidence(law, row(law))).collect());
+    assert_eq!(
+        wrong_evidence("peer_same_uid", row("socket_dir_owned")).len(),
+        2,
+        "the mutations of another law"
+    );
+}
+
 #[test]
 fn each_check_finds_what_it_is_for() {
     let edges = |file: &str, code: &str| wrong_edges(file, code).len();

@@ -160,6 +160,177 @@ proptest! {
     }
 }
 
+/// A process of a tree as the system has it.
+#[derive(Clone, Copy, Debug)]
+struct Process {
+    /// Ignores SIGTERM.
+    deaf: bool,
+    /// Cannot be signalled at all.
+    immortal: bool,
+    /// Forks one more so often (ms), as long as it lives and so many are left.
+    forks: Option<(u64, u32)>,
+    /// It has lost its parent.
+    orphan: bool,
+    asked: bool,
+    alive: bool,
+    /// When it ends, of itself or of a signal.
+    ends: Option<Millis>,
+}
+
+fn process() -> impl Strategy<Value = Process> {
+    let forks = proptest::option::weighted(0.3, (1u64..60, 1u32..30));
+    (any::<bool>(), proptest::bool::weighted(0.1), forks, any::<bool>()).prop_map(
+        |(deaf, immortal, forks, orphan)| Process {
+            deaf,
+            immortal,
+            forks,
+            orphan,
+            asked: false,
+            alive: true,
+            ends: None,
+        },
+    )
+}
+
+/// A tree under its keeper: the machine, and a system that does what it says. The first process is the command's own.
+struct Tree {
+    job: Job,
+    processes: Vec<Process>,
+    now: Millis,
+    left: bool,
+}
+
+impl Tree {
+    fn tell(&mut self, event: JobEvent) {
+        for effect in self.job.step(event, self.now) {
+            let soon = |ms: u64| Some(self.now.plus(Millis(ms)));
+            for (n, process) in self.processes.iter_mut().enumerate().filter(|(_, p)| p.alive && !p.immortal)
+            {
+                let slow = (n as u64 * 7) % 30;
+                match effect {
+                    JobEffect::Terminate => {
+                        process.asked = true;
+                        process.ends = if process.deaf { process.ends } else { soon(slow) };
+                    }
+                    JobEffect::TerminateOrphans if process.orphan && !process.asked => {
+                        process.asked = true;
+                        process.ends = if process.deaf { process.ends } else { soon(slow) };
+                    }
+                    JobEffect::Destroy => process.ends = soon(slow / 10),
+                    JobEffect::TerminateOrphans | JobEffect::Settle(_) | JobEffect::Leave => {}
+                }
+            }
+            let mortal = self.processes.iter().filter(|p| p.alive && !p.immortal).count();
+            match effect {
+                JobEffect::Settle(End::Killed { .. }) => assert_eq!(mortal, 0, "called gone while it lives"),
+                JobEffect::Leave => {
+                    assert_eq!(mortal, 0, "left alone while it lives");
+                    self.left = true;
+                }
+                JobEffect::Settle(_)
+                | JobEffect::Terminate
+                | JobEffect::TerminateOrphans
+                | JobEffect::Destroy => {}
+            }
+        }
+    }
+
+    /// A millisecond goes by.
+    fn pass(&mut self) {
+        self.now = self.now.plus(Millis(1));
+        let mut born = Vec::new();
+        for process in self.processes.iter_mut().filter(|p| p.alive) {
+            if let Some((every, left)) = &mut process.forks
+                && *left > 0
+                && self.now.0.is_multiple_of(*every)
+            {
+                *left -= 1;
+                // whoever is born to a parent that then ends has lost it
+                born.push(Process { forks: None, orphan: true, asked: false, ends: None, ..*process });
+            }
+        }
+        self.processes.extend(born);
+        for n in 0..self.processes.len() {
+            let process = &mut self.processes[n];
+            if process.alive && process.ends.is_some_and(|at| at <= self.now) {
+                process.alive = false;
+                self.tell(if n == 0 { JobEvent::MainEnded(Exit::Signal(15)) } else { JobEvent::OtherEnded });
+            }
+        }
+        if self.processes.iter().all(|p| !p.alive) {
+            self.tell(JobEvent::TreeEmpty);
+        }
+        if self.job.due().is_some_and(|due| due <= self.now) {
+            self.tell(JobEvent::Tick);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A kill at any moment of any tree: whoever may be signalled is gone in the end, also those who are deaf, who were
+    /// born after the first signal, and who outlived the command's own process.
+    #[test]
+    fn job_kill_reaches_descendants(
+        main in process(),
+        others in proptest::collection::vec(process(), 0..6),
+        ends in proptest::option::weighted(0.3, 1u64..300),
+        kill in 0u64..300,
+        by in prop_oneof![Just(JobEvent::Kill(By::User)), Just(JobEvent::Kill(By::Model)), Just(JobEvent::ProgramGone)],
+    ) {
+        let limits = JobLimits { processes_max: None, time_limit: None, last_wait: Millis(100), ..LIMITS };
+        let main = Process { ends: ends.map(Millis), immortal: false, orphan: false, ..main };
+        let processes: Vec<Process> = [main].into_iter().chain(others).collect();
+        let mut tree = Tree { job: Job::new(limits, Millis(0)), processes, now: Millis(0), left: false };
+        while tree.now.0 < kill {
+            tree.pass();
+        }
+        tree.tell(by);
+        while tree.now.0 < kill + limits.grace.0 + LAST_WAITS * limits.last_wait.0 + 100 {
+            tree.pass();
+        }
+        let living: Vec<&Process> = tree.processes.iter().filter(|p| p.alive).collect();
+        prop_assert!(living.iter().all(|p| p.immortal), "{:?}", living);
+        prop_assert!(tree.job.end().is_some());
+        // who cannot be ended keeps its keeper only while there is a program to name it to
+        prop_assert_eq!(tree.left, living.is_empty() || by == JobEvent::ProgramGone);
+    }
+
+    /// Told that its program is gone, a job asks or ends all that lives, and is over in time; a kept one is not told, and
+    /// then nothing but a person, a model or a limit touches it.
+    #[test]
+    fn job_dies_with_program_unless_kept(history in history(), kept in any::<bool>()) {
+        let mut job = Job::new(JobLimits { time_limit: None, ..LIMITS }, Millis(0));
+        let mut now = Millis(0);
+        let nobody = |event: &JobEvent| matches!(
+            event,
+            JobEvent::MainEnded(_) | JobEvent::OtherEnded | JobEvent::TreeEmpty | JobEvent::Tick
+        );
+        let mut touched = false;
+        for (event, wait) in history.iter().filter(|(event, _)| nobody(event)) {
+            now = now.plus(Millis(*wait));
+            touched |= job.step(*event, now).iter().any(|effect| {
+                matches!(effect, JobEffect::Terminate | JobEffect::TerminateOrphans | JobEffect::Destroy)
+            });
+        }
+        prop_assert!(!touched);
+        if kept {
+            return Ok(());
+        }
+        let empty = job.over();
+        let effects = job.step(JobEvent::ProgramGone, now);
+        prop_assert_eq!(effects.contains(&JobEffect::Terminate), !empty);
+        let (start, mut destroyed) = (now, false);
+        while let Some(due) = job.due() {
+            now = now.max(due);
+            destroyed |= job.step(JobEvent::Tick, now).contains(&JobEffect::Destroy);
+        }
+        prop_assert!(job.over() && (empty || destroyed));
+        prop_assert!(now.since(start) <= LIMITS.grace.plus(LIMITS.last_wait));
+    }
+}
+
 /// Every history of up to six of these events, one step of time each.
 #[test]
 fn every_short_history_ends_once_and_for_good() {

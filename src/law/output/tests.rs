@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::Millis;
+use crate::law::job::{By, Job, JobEvent, JobLimits};
 
 const KEEPS: [Keep; 3] = [Keep::Head, Keep::Tail, Keep::Ends];
 
@@ -183,4 +185,37 @@ fn a_gap_stands_on_a_line_of_its_own() {
     );
     let all = Kept::of(b"first\nsecond", on(15, 10, Keep::Ends));
     assert_eq!(render(&all, None), "first\nsecond");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is kept beside it, and wherever a crash comes: the file holds all that came so far, as far as its own
+    /// bound goes, and whoever goes past that is ended.
+    #[test]
+    fn output_artifact_is_whole(
+        pieces in proptest::collection::vec(output(), 0..8),
+        spool_max in prop_oneof![0u64..60, Just(u64::MAX)],
+        bytes in 0u64..20,
+        keep in keep(),
+    ) {
+        let (mut spool, mut bounded) = (Spool::new(spool_max), Bounded::new(on(bytes, 3, keep)));
+        let mut job = Job::new(JobLimits::new(spool_max, None), Millis(0));
+        let (mut file, mut all) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            let room = spool.room(piece.len());
+            file.extend_from_slice(&piece[..room]);
+            spool.wrote(room);
+            bounded.push(&piece);
+            job.step(JobEvent::Output(piece.len() as u64), Millis(0));
+            all.extend(piece);
+            let holds = usize::try_from(spool_max).unwrap_or(usize::MAX).min(all.len());
+            prop_assert_eq!(&file, &all[..holds]);
+            prop_assert_eq!(spool.written(), holds as u64);
+            let past = (holds < all.len()).then_some(By::OutputLimit);
+            prop_assert_eq!(job.ended_by(), past, "no byte is left out in silence");
+        }
+        let kept = bounded.finish();
+        prop_assert!(kept.dropped == 0 || file.len() as u64 == spool_max || kept.kept + kept.dropped == file.len() as u64);
+    }
 }

@@ -13,7 +13,7 @@ use nix::unistd::pipe2;
 use crate::api::screen::Size;
 use crate::base::plain;
 use crate::law::output::Keep;
-use crate::law::output::{Bounded, Kept, OutputLimits, Truncation, shown};
+use crate::law::output::{Bounded, Kept, OutputLimits, Spool, Truncation, shown};
 use crate::process::keeper::step_back::Place;
 use crate::process::record::{LEFT_OUTPUT_FILE, OUTPUT_FILE};
 use crate::process::terminal::Terminal;
@@ -38,9 +38,9 @@ pub struct Intake {
     pipe: Option<File>,
     terminal: Option<Terminal>,
     buffer: Vec<u8>,
-    spool: File,
+    file: File,
+    spool: Spool,
     spool_max: u64,
-    spooled: u64,
     bounded: Bounded,
     recent: Vec<u8>,
     ended: bool,
@@ -59,7 +59,7 @@ impl Intake {
         truncation: Truncation,
         terminal: Option<Size>,
     ) -> io::Result<(Self, OwnedFd)> {
-        let spool = private(&dir.join(OUTPUT_FILE))?;
+        let file = private(&dir.join(OUTPUT_FILE))?;
         let (reader, writer, terminal) = match terminal {
             Some(size) => {
                 let (terminal, slave) = Terminal::open(size)?;
@@ -80,9 +80,9 @@ impl Intake {
             pipe: Some(reader),
             terminal,
             buffer: vec![0; PIPE_BYTES],
-            spool,
+            file,
+            spool: Spool::new(spool_max),
             spool_max,
-            spooled: 0,
             bounded: Bounded::new(Truncation::On(bound)),
             recent: Vec::new(),
             ended: false,
@@ -145,7 +145,7 @@ impl Intake {
 
     fn keep(&mut self, count: usize) {
         let bytes = &self.buffer[..count];
-        self.place.on_bytes(self.spooled + self.left_bytes + count as u64);
+        self.place.on_bytes(self.spool.written() + self.left_bytes + count as u64);
         if let Some(terminal) = &mut self.terminal {
             terminal.feed(bytes);
         }
@@ -157,12 +157,12 @@ impl Intake {
             remember(&mut self.recent, bytes);
             return;
         }
-        let room = self.spool_max.saturating_sub(self.spooled).min(count as u64) as usize;
+        let room = self.spool.room(count);
         if room > 0 && self.trouble.is_none() {
-            match self.spool.write_all(&bytes[..room]) {
-                Ok(()) => self.spooled += room as u64,
+            match self.file.write_all(&bytes[..room]) {
+                Ok(()) => self.spool.wrote(room),
                 Err(error) => {
-                    self.spooled = self.spool.metadata().map_or(self.spooled, |data| data.len());
+                    self.spool.failed(self.file.metadata().map_or(self.spool.written(), |data| data.len()));
                     self.trouble = Some(error);
                 }
             }
@@ -177,7 +177,7 @@ impl Intake {
     }
     /// Bytes that stand in the spool.
     pub fn spooled(&self) -> u64 {
-        self.spooled
+        self.spool.written()
     }
     /// Bytes that came after the end.
     pub fn left_bytes(&self) -> u64 {
