@@ -33,6 +33,10 @@ impl Shared {
     pub fn new(record: Record, wake: Wake) -> Self {
         Self { record: Arc::new(Mutex::new(record)), wake }
     }
+    /// Whether both are the same record, not one in the place of the other.
+    pub fn same(&self, other: &Shared) -> bool {
+        Arc::ptr_eq(&self.record, &other.record)
+    }
     /// Reads one moment of the record. Hold the guard for moments only.
     pub fn read(&self) -> MutexGuard<'_, Record> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)

@@ -7,6 +7,7 @@ use crate::api::command::{Command, Query};
 use crate::api::message::Thinking;
 use crate::base::Millis;
 use crate::ui::action::{Action, Layer};
+use crate::ui::agents_update::{self, to_agents};
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, leave, to_jobs};
 use crate::ui::model::{Asker, Model};
@@ -31,6 +32,9 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
     if job_view::fits(action) {
         return job_view::act(model, action, now, out);
     }
+    if let Some(msg) = agents_update::msg_of(action) {
+        return to_agents(model, msg, now, out);
+    }
     if let Some(msg) = tree_update::msg_of(action) {
         return to_tree(model, msg, now, out);
     }
@@ -45,7 +49,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
             }
         }
         A::Palette => model.overlays.push(Overlay::List(catalog::palette(&model.keymap))),
-        A::Help | A::KeysHere | A::JobKeys | A::TreeKeys => {
+        A::Help | A::KeysHere | A::JobKeys | A::AgentKeys | A::TreeKeys => {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, here(model, now))))
         }
         A::NextMode => out.push(Effect::Send(Command::SetMode(model.status.mode.next()))),
@@ -60,6 +64,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Context => out.push(model.ask(Asker::Context, Query::Context)),
         A::Live => model.live.hidden = !model.live.hidden,
         A::Jobs => jobs_update::enter(model),
+        A::Agents => agents_update::enter(model),
         A::Tree => tree_update::enter(model, out),
         A::Detach => jobs_update::detach(model, now, out),
         A::Conversation => model.focus = PaneId::Conversation,
@@ -87,7 +92,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
 }
 
 /// The message of an action that only moves in the conversation.
-fn scrolls(action: Action) -> Option<conversation::Msg> {
+pub fn scrolls(action: Action) -> Option<conversation::Msg> {
     use conversation::Msg as M;
     Some(match action {
         Action::PageUp => M::Pages(-1),
@@ -131,7 +136,7 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     }
     if model.quit_until.is_some_and(|until| now <= until) {
         model.quit_until = None;
-        return if model.jobs.running().next().is_some() {
+        return if jobs_update::something_runs(model) {
             leave(model, Exit::Quit, out);
         } else {
             out.push(Effect::Leave(Exit::Quit));
@@ -149,6 +154,7 @@ fn here(model: &Model, now: Millis) -> Layer {
         _ if model.approval_takes_keys(now) => Layer::Approval,
         PaneId::Composer => Layer::Composer,
         PaneId::Jobs => Layer::Jobs,
+        PaneId::Agents => Layer::Agents,
         PaneId::Tree => Layer::Tree,
         PaneId::Conversation | PaneId::Live => Layer::Conversation,
     }
@@ -249,6 +255,7 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         ("compact", _) => out.push(send(Command::Compact)),
         ("context", _) => act(model, Action::Context, now, out),
         ("jobs", _) => act(model, Action::Jobs, now, out),
+        ("agents", _) => act(model, Action::Agents, now, out),
         ("rewind", _) => act(model, Action::Tree, now, out),
         ("fork", _) => match model.tree.newest() {
             Some(newest) => {

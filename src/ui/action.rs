@@ -17,6 +17,10 @@ pub enum Layer {
     JobView,
     /// While what is typed goes to a job.
     Attached,
+    /// In the list of agents.
+    Agents,
+    /// In the transcript of an agent, before the keys of the conversation.
+    AgentView,
     /// In the tree.
     Tree,
     /// In pickers.
@@ -33,6 +37,8 @@ pub const LAYERS: &[(Layer, &str, &str)] = &[
     (Layer::Jobs, "jobs", "In the list of jobs"),
     (Layer::JobView, "job-view", "In the view of a job"),
     (Layer::Attached, "attached", "Attached to a job: all other keys are its own"),
+    (Layer::Agents, "agents", "In the list of agents"),
+    (Layer::AgentView, "agent-view", "In the transcript of an agent: also the keys of the conversation"),
     (Layer::Tree, "tree", "In the tree"),
     (Layer::List, "list", "In lists"),
     (Layer::Approval, "approval", "In an approval"),
@@ -71,6 +77,8 @@ pub enum Action {
     Live,
     /// Turn to the list of jobs.
     Jobs,
+    /// Turn to the list of agents.
+    Agents,
     /// Turn to the tree of branches.
     Tree,
     /// Let a running call go on in the background; else: left.
@@ -261,6 +269,50 @@ pub enum Action {
     ViewLeave,
     /// What is typed is the screen's again.
     LeaveTerminal,
+    /// The next agent.
+    AgentNext,
+    /// The agent before.
+    AgentPrevious,
+    /// A page down.
+    AgentPageDown,
+    /// A page up.
+    AgentPageUp,
+    /// To the first agent.
+    AgentFirst,
+    /// To the last agent.
+    AgentLast,
+    /// Show what the agent says and does.
+    AgentOpen,
+    /// Write to the agent.
+    AgentMessage,
+    /// Stop the agent.
+    AgentStop,
+    /// Stop the agent, and take it off the list.
+    AgentDelete,
+    /// Show what came back from the agent.
+    AgentHandBack,
+    /// Copy the agent's answer.
+    AgentCopy,
+    /// Take an ended agent off the list.
+    AgentDismiss,
+    /// Take all ended agents off the list.
+    AgentDismissAll,
+    /// Every key.
+    AgentKeys,
+    /// Back to the composer.
+    AgentLeave,
+    /// Write to the agent whose transcript is shown.
+    TranscriptMessage,
+    /// Stop it.
+    TranscriptStop,
+    /// Show what came back from it.
+    TranscriptHandBack,
+    /// Every key.
+    TranscriptKeys,
+    /// End the search; without one: back to the list.
+    TranscriptBack,
+    /// Back to the list.
+    TranscriptLeave,
     /// The next line of the tree.
     TreeNext,
     /// The line before.
@@ -346,6 +398,12 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Global, Action::Context, "context", "What fills the model's window"),
     (Layer::Global, Action::Live, "live", "Show or hide what runs now"),
     (Layer::Global, Action::Jobs, "jobs", "The jobs: what goes on in the background, and what ended"),
+    (
+        Layer::Global,
+        Action::Agents,
+        "agents",
+        "The agents: what each does, and what came of those that ended",
+    ),
     (Layer::Global, Action::Tree, "tree", "The tree of branches: go back to an entry, or fork"),
     (Layer::Global, Action::Detach, "detach", "Let a running call go on in the background; else: left"),
     (Layer::Global, Action::Conversation, "conversation", "Turn to the conversation"),
@@ -451,6 +509,28 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::JobView, Action::ViewBack, "view-back", "End the search; without one: back to the list"),
     (Layer::JobView, Action::ViewLeave, "view-leave", "Back to the list"),
     (Layer::Attached, Action::LeaveTerminal, "leave-terminal", "What you type is no longer the job's"),
+    (Layer::Agents, Action::AgentNext, "agent-next", "The next agent"),
+    (Layer::Agents, Action::AgentPrevious, "agent-previous", "The agent before"),
+    (Layer::Agents, Action::AgentPageDown, "agent-page-down", "A page down"),
+    (Layer::Agents, Action::AgentPageUp, "agent-page-up", "A page up"),
+    (Layer::Agents, Action::AgentFirst, "agent-first", "To the first agent"),
+    (Layer::Agents, Action::AgentLast, "agent-last", "To the last agent"),
+    (Layer::Agents, Action::AgentOpen, "agent-open", "Show what it says and does"),
+    (Layer::Agents, Action::AgentMessage, "agent-message", "Write to it; one that has ended works again"),
+    (Layer::Agents, Action::AgentStop, "agent-stop", "Stop it; what it changed is handed back"),
+    (Layer::Agents, Action::AgentDelete, "agent-delete", "Stop it, and take it off the list"),
+    (Layer::Agents, Action::AgentHandBack, "agent-hand-back", "What came back from it"),
+    (Layer::Agents, Action::AgentCopy, "agent-copy", "Copy its answer"),
+    (Layer::Agents, Action::AgentDismiss, "agent-dismiss", "Take it off the list, once it has ended"),
+    (Layer::Agents, Action::AgentDismissAll, "agent-dismiss-all", "Take all that have ended off the list"),
+    (Layer::Agents, Action::AgentKeys, "agent-keys", "Every key"),
+    (Layer::Agents, Action::AgentLeave, "agent-leave", "Back to the composer"),
+    (Layer::AgentView, Action::TranscriptMessage, "transcript-message", "Write to it"),
+    (Layer::AgentView, Action::TranscriptStop, "transcript-stop", "Stop it; what it changed is handed back"),
+    (Layer::AgentView, Action::TranscriptHandBack, "transcript-hand-back", "What came back from it"),
+    (Layer::AgentView, Action::TranscriptKeys, "transcript-keys", "Every key"),
+    (Layer::AgentView, Action::TranscriptBack, "transcript-back", "End the search, or go back to the list"),
+    (Layer::AgentView, Action::TranscriptLeave, "transcript-leave", "Back to the list"),
     (Layer::Tree, Action::TreeNext, "tree-next", "The next line"),
     (Layer::Tree, Action::TreePrevious, "tree-previous", "The line before"),
     (Layer::Tree, Action::TreePageDown, "tree-page-down", "A page down"),

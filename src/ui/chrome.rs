@@ -79,6 +79,10 @@ fn facts(model: &Model) -> Vec<Fact> {
         let kept = if kept > 0 { format!(" ({kept} kept)") } else { String::new() };
         fact(format!("{running} job{}{kept}", if running == 1 { "" } else { "s" }), 4);
     }
+    let agents = model.agents.running().count();
+    if agents > 0 {
+        fact(format!("{agents} agent{}", if agents == 1 { "" } else { "s" }), 4);
+    }
     if status.trusted == Some(false) {
         fact("untrusted".to_owned(), 3);
     }
@@ -177,6 +181,8 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
         ]
     } else if model.focus == PaneId::Jobs {
         job_hints(model)
+    } else if model.focus == PaneId::Agents {
+        agent_hints(model)
     } else if model.focus == PaneId::Tree {
         vec![
             (Action::TreeRewind, "go back there"),
@@ -224,8 +230,32 @@ fn job_hints(model: &Model) -> Vec<(Action, &'static str)> {
     out
 }
 
+/// The keys that matter for the selected agent.
+fn agent_hints(model: &Model) -> Vec<(Action, &'static str)> {
+    let back = (Action::AgentLeave, "back");
+    let Some(row) = model.agents.selected().and_then(|path| model.agents.get(path)) else {
+        return vec![back];
+    };
+    let mut out = vec![(Action::AgentOpen, "view")];
+    match row.end() {
+        Some(end) => {
+            if end.hand_back.is_some() {
+                out.push((Action::AgentHandBack, "hand-back"));
+            }
+            out.extend([(Action::AgentMessage, "work again"), (Action::AgentDismiss, "dismiss")]);
+            out.push((Action::AgentCopy, "copy"));
+        }
+        None if row.runs() => {
+            out.extend([(Action::AgentMessage, "write to it"), (Action::AgentStop, "stop")])
+        }
+        None => out.extend([(Action::AgentMessage, "let it go on"), (Action::AgentStop, "end it")]),
+    }
+    out.extend([back, (Action::AgentKeys, "keys")]);
+    out
+}
+
 /// What follows the first of two keys, in a word; those that matter most first in the keymap.
-const FOLLOWS: [(Action, &str); 13] = [
+const FOLLOWS: [(Action, &str); 14] = [
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
     (Action::Sessions, "sessions"),
@@ -234,6 +264,7 @@ const FOLLOWS: [(Action, &str); 13] = [
     (Action::Context, "context"),
     (Action::Live, "live"),
     (Action::Jobs, "jobs"),
+    (Action::Agents, "agents"),
     (Action::Tree, "tree"),
     (Action::Conversation, "read"),
     (Action::Undo, "undo"),
@@ -271,6 +302,7 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         let layer = match model.focus {
             PaneId::Composer => Layer::Composer,
             PaneId::Jobs => Layer::Jobs,
+            PaneId::Agents => Layer::Agents,
             PaneId::Tree => Layer::Tree,
             PaneId::Conversation | PaneId::Live => Layer::Conversation,
         };
@@ -309,7 +341,9 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         if asking { ("?", theme.warning) } else { (spinner(now, model.reduced_motion), theme.accent) };
     // an overlay has keys of its own
     let mut keys = vec![(Action::Interrupt, "interrupt")];
-    keys.retain(|_| model.overlays.is_empty() && !matches!(model.focus, PaneId::Jobs | PaneId::Tree));
+    keys.retain(|_| {
+        model.overlays.is_empty() && !matches!(model.focus, PaneId::Jobs | PaneId::Agents | PaneId::Tree)
+    });
     if !keys.is_empty() && matches!(model.status.phase, Phase::Retrying { .. }) {
         keys.push((Action::Retry, "try now"));
     }

@@ -6,7 +6,7 @@ use crate::ui::action::Action;
 use crate::ui::job_view;
 use crate::ui::model::Model;
 use crate::ui::msg::{Effect, Exit};
-use crate::ui::overlay::{Overlay, catalog, line};
+use crate::ui::overlay::{Overlay, leave, line};
 use crate::ui::pane::{PaneId, composer, jobs};
 use crate::ui::update::to_composer;
 
@@ -89,18 +89,24 @@ pub fn not_a_key(model: &Model, c: char) -> String {
     format!("`{c}` does nothing here: {keys} shows the keys, {back} goes back to your draft")
 }
 
-/// Leaves the screen; asks first when jobs run, when the model works or when a draft stands.
+/// Whether jobs or agents run: leaving is asked about.
+pub fn something_runs(model: &Model) -> bool {
+    model.jobs.running().next().is_some() || model.agents.running().next().is_some()
+}
+
+/// Leaves the screen; asks first when jobs or agents run, when the model works or when a draft stands.
 pub fn leave(model: &mut Model, exit: Exit, out: &mut Vec<Effect>) {
     let (works, draft) = (model.status.phase.busy(), !model.composer.draft.is_empty());
-    let running: Vec<catalog::RunningJob> = model
+    let running: Vec<leave::RunningJob> = model
         .jobs
         .running()
-        .map(|(job, row)| catalog::RunningJob { job, command: row.node.command.clone(), kept: row.kept })
+        .map(|(job, row)| leave::RunningJob { job, command: row.node.command.clone(), kept: row.kept })
         .collect();
-    if !running.is_empty() {
-        model.overlays.push(Overlay::List(catalog::leave_jobs(exit, &running, works)));
+    let agents: Vec<String> = model.agents.running().map(|(path, _)| path.clone()).collect();
+    if !running.is_empty() || !agents.is_empty() {
+        model.overlays.push(Overlay::List(leave::running(exit, &running, &agents, works)));
     } else if works || draft {
-        model.overlays.push(Overlay::List(catalog::leave(exit, works, draft)));
+        model.overlays.push(Overlay::List(leave::leave(exit, works, draft)));
     } else {
         out.push(Effect::Leave(exit));
     }

@@ -1,7 +1,8 @@
 //! Where everything stands. Pure; correct from 1×1 up.
 //!
-//! Wide (from 110 columns): conversation left, what runs right, the jobs below it. Medium (from 70):
-//! frames, what runs is one line, and the jobs open over the conversation. Narrow: the same without frames. The composer comes first when there is little room.
+//! Wide (from 110 columns): conversation left, what runs right, the jobs and the agents below it. Medium (from 70):
+//! frames, what runs is one line, and jobs and agents open over the conversation. Narrow: the same without frames. The
+//! composer comes first when there is little room.
 
 use ratatui::layout::Rect;
 
@@ -27,6 +28,10 @@ pub struct Layout {
     pub jobs: Option<Rect>,
     /// The frame around it in the right column; its first row is the last of the one above.
     pub jobs_frame: Option<Rect>,
+    /// The agents: the pane's content, in the right column or over the conversation.
+    pub agents: Option<Rect>,
+    /// The frame around it in the right column; its first row is the last of the one above.
+    pub agents_frame: Option<Rect>,
     /// Lines over the composer: what runs, and what waits.
     pub strips: Option<Rect>,
     /// The line between conversation and composer where there are no frames.
@@ -48,9 +53,29 @@ fn shrink(rect: Rect) -> Rect {
     }
 }
 
-/// Places everything; `rows`: what the draft wants, `strips`: lines over the composer, `column`: whether there may be
-/// a right column, `jobs`: whether the jobs are looked at, where they have no column over the conversation.
-pub fn layout(area: Rect, rows: u16, strips: u16, column: bool, jobs: bool) -> Layout {
+/// Rows that the lists of the right column would like to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// The jobs.
+    pub jobs: u16,
+    /// The agents.
+    pub agents: u16,
+}
+
+/// The list that is looked at; where there is no right column it stands over the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looked {
+    /// None.
+    Nowhere,
+    /// The jobs.
+    Jobs,
+    /// The agents.
+    Agents,
+}
+
+/// Places everything; `rows`: what the draft wants, `strips`: lines over the composer, `column`: what the lists of the
+/// right column want, if there may be one, `looked`: the list that is looked at.
+pub fn layout(area: Rect, rows: u16, strips: u16, column: Option<Column>, looked: Looked) -> Layout {
     let mut out = Layout {
         title: Rect { height: 0, ..area },
         status: Rect { height: 0, y: area.bottom(), ..area },
@@ -66,14 +91,18 @@ pub fn layout(area: Rect, rows: u16, strips: u16, column: bool, jobs: bool) -> L
         rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
     }
     let framed = area.width >= MEDIUM && rest.height >= 8;
-    if framed && area.width >= WIDE && column {
+    if let (true, Some(wants)) = (framed && area.width >= WIDE, column) {
         let width = (rest.width * 3 / 10).clamp(32, 60);
         let frame = Rect { x: rest.right() - width, width, ..rest };
         // what runs now comes and goes: the line between does not move with it
         let upper = Rect { height: (frame.height * 2 / 5).max(3), ..frame };
         let lower = Rect { y: upper.bottom() - 1, height: frame.height + 1 - upper.height, ..frame };
+        let last = agents_height(lower.height, wants);
+        let middle = Rect { height: lower.height + 1 - last, ..lower };
+        let last = Rect { y: middle.bottom() - 1, height: last, ..frame };
         (out.live_frame, out.live) = (Some(upper), Some(inside(upper)));
-        (out.jobs_frame, out.jobs) = (Some(lower), Some(inside(lower)));
+        (out.jobs_frame, out.jobs) = (Some(middle), Some(inside(middle)));
+        (out.agents_frame, out.agents) = (Some(last), Some(inside(last)));
         rest.width -= width;
     }
     if framed {
@@ -81,10 +110,20 @@ pub fn layout(area: Rect, rows: u16, strips: u16, column: bool, jobs: bool) -> L
     } else {
         no_frame(&mut out, rest, rows, strips)
     }
-    if jobs && out.jobs.is_none() {
-        out.jobs = Some(out.conversation);
+    match looked {
+        Looked::Jobs if out.jobs.is_none() => out.jobs = Some(out.conversation),
+        Looked::Agents if out.agents.is_none() => out.agents = Some(out.conversation),
+        Looked::Jobs | Looked::Agents | Looked::Nowhere => {}
     }
     out
+}
+
+/// Rows of the agents' frame, of what is left for jobs and agents, which share a line: what they want, up to half of
+/// it or what the jobs do not need.
+fn agents_height(rows: u16, wants: Column) -> u16 {
+    let spare = (rows + 1).saturating_sub(wants.jobs.saturating_add(2));
+    let most = (rows / 2).max(spare).min(rows.saturating_sub(2));
+    wants.agents.saturating_add(2).min(most).max(3)
 }
 
 /// What stands inside a frame, with a blank column on each side.
@@ -138,7 +177,8 @@ mod tests {
                 for rows in [1, 5, 40] {
                     for strips in [0, 2] {
                         let area = Rect::new(0, 0, width, height);
-                        let l = layout(area, rows, strips, true, true);
+                        let wants = Column { jobs: strips * 9, agents: rows };
+                        let l = layout(area, rows, strips, Some(wants), Looked::Agents);
                         let all = [
                             Some(l.title),
                             Some(l.conversation),
@@ -146,6 +186,8 @@ mod tests {
                             l.live_frame,
                             l.jobs,
                             l.jobs_frame,
+                            l.agents,
+                            l.agents_frame,
                             l.strips,
                             l.rule,
                             Some(l.composer),

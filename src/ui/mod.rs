@@ -10,6 +10,10 @@
 mod act;
 /// What keys can do.
 pub mod action;
+/// The transcript of one agent, over the whole screen.
+pub mod agent_view;
+/// What the agents pane wants, done.
+mod agents_update;
 /// The title line and the status line.
 mod chrome;
 /// Copying through the terminal.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::access::Approval;
+use crate::api::agent::AgentRow;
 use crate::api::board::{Phase, Record, Status};
 use crate::api::command::{Command, Query};
 use crate::api::job::{JobRow, Notify};
 use crate::base::{JobId, Millis};
 use crate::link::Wake;
+use crate::ui::agent_view;
 use crate::ui::ends::Ends;
 use crate::ui::input::Key;
 use crate::ui::job_view;
@@ -17,7 +19,7 @@ use crate::ui::keymap::Keymap;
 use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, approve};
 use crate::ui::pace::Motion;
-use crate::ui::pane::{PaneId, composer, conversation, jobs, live, tree};
+use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
 use crate::ui::ring::{Ring, Secrecy};
 use crate::ui::theme::{self, Theme};
 
@@ -84,6 +86,8 @@ pub enum Asker {
     JobFind(JobId, u64),
     /// The conversation, with its token.
     Conversation(u64),
+    /// The transcript of an agent, with its token.
+    Transcript(u64),
 }
 
 /// A word to the person that goes by itself.
@@ -111,6 +115,10 @@ pub struct Model {
     pub jobs: jobs::State,
     /// One of them, over the whole screen.
     pub job_view: Option<job_view::State>,
+    /// The subagents.
+    pub agents: agents::State,
+    /// The transcript of one of them, over the whole screen.
+    pub agent_view: Option<agent_view::State>,
     /// Every branch.
     pub tree: tree::State,
     /// The rewind that the session is asked about.
@@ -149,6 +157,10 @@ pub struct Model {
     pub tree_area: ratatui::layout::Rect,
     /// Where the jobs were drawn, for clicks.
     pub jobs_area: ratatui::layout::Rect,
+    /// Where the agents were drawn, for clicks.
+    pub agents_area: ratatui::layout::Rect,
+    /// Makes the screen draw again when background work has ended.
+    pub wake: Wake,
     /// The last messages.
     pub ring: Ring,
     asked: BTreeMap<u64, Asker>,
@@ -184,11 +196,13 @@ impl Model {
         let mut model = Self {
             size: (80, 24),
             focus: PaneId::Composer,
-            conversation: conversation::State::new(wake),
+            conversation: conversation::State::new(wake.clone()),
             composer,
             live: live::State::default(),
             jobs: jobs::State::default(),
             job_view: None,
+            agents: agents::State::default(),
+            agent_view: None,
             tree: tree::State::default(),
             rewind: None,
             ends: Ends::default(),
@@ -208,6 +222,8 @@ impl Model {
             conversation_area: ratatui::layout::Rect::default(),
             tree_area: ratatui::layout::Rect::default(),
             jobs_area: ratatui::layout::Rect::default(),
+            agents_area: ratatui::layout::Rect::default(),
+            wake,
             ring: Ring::default(),
             asked: BTreeMap::new(),
             next_number: 0,
@@ -231,6 +247,8 @@ impl Model {
         // taken off the list: there is nothing to show any more, but what is typed on must not do something else
         let stays = |view: &job_view::State| view.attached() || self.jobs.get(view.job).is_some();
         self.job_view = self.job_view.take().filter(stays);
+        self.agents.sync(record);
+        self.agent_view = self.agent_view.take().filter(|view| self.agents.get(&view.path).is_some());
         self.tree.sync(record);
         self.ends.sync(record);
         self.status = record.status.clone();
@@ -296,7 +314,7 @@ impl Model {
 
     /// Whether the panes, and an approval among them, are covered by something.
     pub fn covered(&self) -> bool {
-        !self.overlays.is_empty() || self.job_view.is_some()
+        !self.overlays.is_empty() || self.job_view.is_some() || self.agent_view.is_some()
     }
 
     /// What the frame that was drawn last needs to be whole.
@@ -319,11 +337,23 @@ impl Model {
             let runs = self.jobs.get(view.job).is_some_and(JobRow::runs);
             return if runs { Motion::Clock } else { Motion::Still };
         }
-        let moves = self.status.phase.busy() || self.live.running() > 0 || self.conversation.animates();
+        if let Some(view) = &self.agent_view {
+            let row = self.agents.get(&view.path);
+            let moves = view.conversation.animates() || row.is_some_and(agents::spins);
+            return match (moves, row.is_some_and(AgentRow::runs)) {
+                (true, _) if !self.reduced_motion => Motion::Spin,
+                (true, _) | (_, true) => Motion::Clock,
+                (false, false) => Motion::Still,
+            };
+        }
+        let agents = self.agents.drawn && self.agents.animates();
+        let moves =
+            self.status.phase.busy() || self.live.running() > 0 || self.conversation.animates() || agents;
         // while a person is asked, only the times go on
         match (moves, self.reduced_motion || !self.approvals.is_empty()) {
-            // the times of jobs, where they are seen
+            // the times of jobs and agents, where they are seen
             (false, _) if self.jobs.drawn && self.jobs.running().next().is_some() => Motion::Clock,
+            (false, _) if self.agents.drawn && self.agents.running().next().is_some() => Motion::Clock,
             (false, _) => Motion::Still,
             (true, true) => Motion::Clock,
             (true, false) => Motion::Spin,

@@ -5,7 +5,7 @@ use crate::api::event::Event;
 use crate::api::message::Image;
 use crate::base::SessionId;
 use crate::ui::input::Input;
-use crate::ui::pane::{composer, conversation, jobs, tree};
+use crate::ui::pane::{agents, composer, conversation, jobs, tree};
 
 /// What can happen.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,8 @@ pub enum Msg {
     Conversation(conversation::Msg),
     /// To the list of jobs.
     Jobs(jobs::Msg),
+    /// To the list of agents.
+    Agents(agents::Msg),
     /// To the tree.
     Tree(tree::Msg),
     /// A command could not be given to the session.

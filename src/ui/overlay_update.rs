@@ -5,6 +5,8 @@ use crate::api::command::{Command, JobAsk, Query, Secret};
 use crate::base::{Millis, SessionId};
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
+use crate::ui::agent_view;
+use crate::ui::agents_update;
 use crate::ui::input::{Code, Key};
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, to_jobs};
@@ -170,7 +172,9 @@ pub fn searched(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
             // a gigabyte is not searched anew for each letter
             line::Kind::FindLog(_) => {}
             line::Kind::FindTree => to_tree(model, tree::Msg::Search(text), now, out),
+            line::Kind::FindTranscript => agent_view::search(model, text, now, out),
             line::Kind::Rename(_) | line::Kind::Reason(_) | line::Kind::Key(_) => {}
+            line::Kind::Message { .. } => {}
         }
     }
 }
@@ -190,7 +194,8 @@ fn line_done(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     let Some(Overlay::Line(line)) = model.overlays.pop() else { return };
     let text = line.text.trim().to_owned();
     match line.kind {
-        line::Kind::Find | line::Kind::FindJob | line::Kind::FindTree => {}
+        line::Kind::Find | line::Kind::FindJob | line::Kind::FindTree | line::Kind::FindTranscript => {}
+        line::Kind::Message { path, .. } => agents_update::send(model, path, text, now, out),
         // as it was typed: a blank may be looked for
         line::Kind::FindLog(job) => job_view::search(model, job, line.text, now, out),
         line::Kind::Rename(_) if text.is_empty() => {}

@@ -14,6 +14,7 @@ use crate::api::command::{Command, Query};
 use crate::api::job::Notify;
 use crate::base::Millis;
 use crate::link::{Front, Host, Leave, Next};
+use crate::ui::agent_view;
 use crate::ui::clipboard::{Between, between, osc52, word};
 use crate::ui::depth::{Depth, depth};
 use crate::ui::ends;
@@ -350,6 +351,7 @@ impl<'a> Screen<'a> {
 
     fn draw(&mut self) {
         self.model.sync(&self.front.shared.read());
+        agent_view::sync(&mut self.model, &self.front.agents);
         self.notify();
         let now = self.clock.now();
         let (columns, rows) = self.model.size;

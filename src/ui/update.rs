@@ -5,6 +5,8 @@ use crate::api::event::{Event, Reply};
 use crate::base::Millis;
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
+use crate::ui::agent_view;
+use crate::ui::agents_update::{self, to_agents};
 use crate::ui::input::{self, Input, Key, Mouse, MouseDid};
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, to_jobs};
@@ -13,7 +15,7 @@ use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Msg};
 use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::overlay_update;
-use crate::ui::pane::{PaneId, composer, conversation, jobs, tree};
+use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
 
 /// Changes the model by a message.
@@ -38,6 +40,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         Msg::Composer(msg) => to_composer(model, msg, now, &mut out),
         Msg::Conversation(msg) => to_conversation(model, msg, now, &mut out),
         Msg::Jobs(msg) => to_jobs(model, msg, now, &mut out),
+        Msg::Agents(msg) => to_agents(model, msg, now, &mut out),
         Msg::Tree(msg) => to_tree(model, msg, now, &mut out),
         Msg::NotSent(command) => not_sent(model, *command, now),
         Msg::Say(text) => model.say(text, now),
@@ -72,6 +75,10 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
                 let key = model.keymap.hint(Action::ViewAttach);
                 model.say(format!("nothing was pasted: {key} attaches to the job first"), now);
             }
+            None if model.agent_view.is_some() => {
+                let key = model.keymap.hint(Action::TranscriptMessage);
+                model.say(format!("nothing was pasted: {key} writes to the agent"), now);
+            }
             None => {
                 model.focus = PaneId::Composer;
                 to_composer(model, composer::Msg::Paste(text), now, out);
@@ -88,6 +95,9 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     if model.overlays.is_empty() && model.job_view.is_some() {
         return job_view::on_mouse(model, mouse);
     }
+    if model.overlays.is_empty() && model.agent_view.is_some() {
+        return agent_view::on_mouse(model, mouse, now, out);
+    }
     let by: i32 = match mouse.did {
         MouseDid::WheelUp => -3,
         MouseDid::WheelDown => 3,
@@ -96,6 +106,11 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
                 jobs_update::enter(model);
                 let row = mouse.row - model.jobs_area.y;
                 return to_jobs(model, jobs::Msg::Click(row), now, out);
+            }
+            if over(model, model.agents_area, mouse) {
+                agents_update::enter(model);
+                let row = mouse.row - model.agents_area.y;
+                return to_agents(model, agents::Msg::Click(row), now, out);
             }
             if over_tree(model, mouse) {
                 return to_tree(model, tree::Msg::Click(mouse.row - model.tree_area.y), now, out);
@@ -115,6 +130,9 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     };
     if over_jobs(model, mouse) {
         return to_jobs(model, jobs::Msg::Scroll(by), now, out);
+    }
+    if over(model, model.agents_area, mouse) {
+        return to_agents(model, agents::Msg::Scroll(by), now, out);
     }
     if over_tree(model, mouse) {
         return to_tree(model, tree::Msg::Scroll(by), now, out);
@@ -149,11 +167,15 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     if model.job_view.is_some() {
         return job_view::on_key(model, key, now, out);
     }
+    if model.agent_view.is_some() {
+        return agent_view::on_key(model, key, now, out);
+    }
     let answering = model.approval_takes_keys(now);
     let layers: &[Layer] = match (answering, model.focus) {
         (true, _) => &[Layer::Approval, Layer::Global],
         (false, PaneId::Conversation | PaneId::Live) => &[Layer::Conversation, Layer::Global],
         (false, PaneId::Jobs) => &[Layer::Jobs, Layer::Global],
+        (false, PaneId::Agents) => &[Layer::Agents, Layer::Global],
         (false, PaneId::Tree) => &[Layer::Tree, Layer::Global],
         (false, PaneId::Composer) => &[Layer::Composer, Layer::Global],
     };
@@ -165,6 +187,9 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             if !answering && model.focus == PaneId::Jobs {
                 // what is typed on there must not end what it does not mean
                 return model.say(jobs_update::not_a_key(model, c), now);
+            }
+            if !answering && model.focus == PaneId::Agents {
+                return model.say(agents_update::not_a_key(model, c), now);
             }
             if !answering && model.focus == PaneId::Tree {
                 return model.say(tree_update::not_a_key(model, c), now);
@@ -272,6 +297,7 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         (Asker::Conversation(token), reply) => {
             to_conversation(model, conversation::Msg::Answered { token, reply }, now, out);
         }
+        (Asker::Transcript(token), reply) => agent_view::answered(model, token, reply, now, out),
         (_, Reply::Files(files)) => to_composer(model, composer::Msg::Files(files), now, out),
         (_, Reply::Commands(commands)) => to_composer(model, composer::Msg::Commands(commands), now, out),
         (_, Reply::Prompts(prompts)) => {

@@ -7,12 +7,13 @@ use ratatui::widgets::{Block, Widget as _};
 use crate::api::board::Phase;
 use crate::base::Millis;
 use crate::ui::action::Action;
+use crate::ui::agent_view;
 use crate::ui::chrome;
 use crate::ui::job_view;
-use crate::ui::layout::{Layout, layout};
+use crate::ui::layout::{Column, Layout, Looked, layout};
 use crate::ui::model::Model;
 use crate::ui::overlay::{Overlay, approve, line, list, page};
-use crate::ui::pane::{PaneId, composer, conversation, jobs, live, tree};
+use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
 use crate::ui::theme::Theme;
 
 /// Draws everything into `buf`; where the cursor is (none: hidden).
@@ -21,19 +22,23 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let theme = model.look().clone();
     buf.set_style(area, theme.text);
     if model.job_view.is_some() {
-        // what is covered takes no key
-        model.approve.covered();
-        (model.conversation_area, model.jobs_area) = (Rect::default(), Rect::default());
+        cover(model);
         let cursor = job_view::view(model, buf, &theme, now);
         return if model.overlays.is_empty() { cursor } else { draw_overlay(model, buf, &theme) };
     }
+    if model.agent_view.is_some() {
+        cover(model);
+        agent_view::view(model, buf, &theme, now);
+        return if model.overlays.is_empty() { None } else { draw_overlay(model, buf, &theme) };
+    }
     let most = (area.height / 3).max(1);
     // how wide the composer is does not depend on how high it is
-    let inner_width = layout(area, 1, 0, !model.live.hidden, false).composer.width;
+    let (column, looked) = (column(model), looked(model.focus));
+    let inner_width = layout(area, 1, 0, column, Looked::Nowhere).composer.width;
     let rows = composer::rows(&mut model.composer, inner_width, most);
-    let first = strip(model, area, now).is_some() || !job_counts(model, area).is_empty();
+    let first = strip(model, area, now).is_some() || !counts(model, area).is_empty();
     let strips = (words(model).len() + usize::from(first)) as u16;
-    let places = layout(area, rows, strips, !model.live.hidden, model.focus == PaneId::Jobs);
+    let places = layout(area, rows, strips, column, looked);
     chrome::title(model, places.title, buf, &theme);
     // what is covered takes no key, in this frame too
     if !model.overlays.is_empty() {
@@ -42,14 +47,19 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let answering = model.approval_takes_keys(now);
     frames(model, &places, buf, &theme, answering);
     model.conversation_area = beside_approval(model, &places, area, &theme);
+    let over = over(&places);
     draw_jobs(model, &places, buf, &theme, now);
+    draw_agents(model, &places, buf, &theme, now);
+    if over != Looked::Nowhere {
+        model.conversation_area = Rect::default();
+    }
     model.tree_area = Rect::default();
     if model.focus == PaneId::Tree {
         // over the conversation, as the jobs where they have no column
         model.tree_area = std::mem::take(&mut model.conversation_area);
         tree::view(&mut model.tree, model.tree_area, buf, &theme, now);
     }
-    if places.jobs != Some(places.conversation) && model.focus != PaneId::Tree {
+    if over == Looked::Nowhere && model.focus != PaneId::Tree {
         conversation::view(&mut model.conversation, model.conversation_area, buf, &theme, now);
     }
     if let Some(rect) = places.live {
@@ -66,6 +76,40 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
         return draw_overlay(model, buf, &theme);
     }
     cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now))
+}
+
+/// Another view covers the panes: what is covered takes no key and no click.
+fn cover(model: &mut Model) {
+    model.approve.covered();
+    (model.conversation_area, model.jobs_area, model.agents_area) =
+        (Rect::default(), Rect::default(), Rect::default());
+}
+
+/// What the lists of the right column want; none: there is none.
+fn column(model: &Model) -> Option<Column> {
+    // below a selected job stands how it ended
+    let jobs = model.jobs.listed().len() + if model.focus == PaneId::Jobs { 4 } else { 0 };
+    let agents = model.agents.wants(model.focus == PaneId::Agents);
+    let wants = Column { jobs: u16::try_from(jobs.max(2)).unwrap_or(u16::MAX), agents };
+    (!model.live.hidden).then_some(wants)
+}
+
+fn looked(focus: PaneId) -> Looked {
+    match focus {
+        PaneId::Jobs => Looked::Jobs,
+        PaneId::Agents => Looked::Agents,
+        PaneId::Conversation | PaneId::Composer | PaneId::Live | PaneId::Tree => Looked::Nowhere,
+    }
+}
+
+/// The list that stands over the conversation.
+fn over(places: &Layout) -> Looked {
+    let talk = Some(places.conversation);
+    match (places.jobs == talk, places.agents == talk) {
+        (true, _) => Looked::Jobs,
+        (_, true) => Looked::Agents,
+        (false, false) => Looked::Nowhere,
+    }
 }
 
 /// Draws the topmost overlay alone: what it covers is not to be answered.
@@ -101,16 +145,23 @@ fn draw_overlay(model: &mut Model, buf: &mut Buffer, theme: &Theme) -> Option<(u
 
 /// The jobs, in their column or over the conversation.
 fn draw_jobs(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
-    let over = places.jobs == Some(places.conversation);
     // what an approval leaves, as for the conversation
-    let rect = if over { Some(model.conversation_area) } else { places.jobs };
+    let rect = if over(places) == Looked::Jobs { Some(model.conversation_area) } else { places.jobs };
     model.jobs_area = rect.unwrap_or_default();
     let detach = model.keymap.hint(Action::Detach);
     let shown = jobs::Shown { now, focus: model.focus == PaneId::Jobs, detach: &detach };
     jobs::view(&mut model.jobs, model.jobs_area, buf, theme, shown);
-    if over {
-        model.conversation_area = Rect::default();
-    }
+}
+
+/// The agents, in their column or over the conversation.
+fn draw_agents(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    let rect = if over(places) == Looked::Agents { Some(model.conversation_area) } else { places.agents };
+    model.agents_area = rect.unwrap_or_default();
+    let open = model.status.open_conflicts > 0;
+    // while a person is asked, nothing turns
+    let still = model.reduced_motion || !model.approvals.is_empty();
+    let shown = agents::Shown { now, focus: model.focus == PaneId::Agents, still, open };
+    agents::view(&mut model.agents, model.agents_area, buf, theme, shown);
 }
 
 /// The title of the jobs: how many run, and what is looked for.
@@ -135,16 +186,20 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
                 .render(rect, buf);
         }
     };
-    let over = places.jobs == Some(places.conversation);
+    let over = over(places);
+    let listed =
+        matches!((over, model.focus), (Looked::Jobs, PaneId::Jobs) | (Looked::Agents, PaneId::Agents));
     let (writes, reads) =
-        (has(PaneId::Composer), has(PaneId::Conversation) || over && has(PaneId::Jobs) || has(PaneId::Tree));
+        (has(PaneId::Composer), has(PaneId::Conversation) || has(PaneId::Tree) || listed && has(model.focus));
     let jobs = jobs_title(model);
+    let agents = format!(" Agents ({}) ", model.agents.running().count());
     let tree = tree::title(&model.tree);
     let above = |buf: &mut Buffer| {
         let title = match (over, model.focus) {
-            (true, _) => &jobs,
-            (false, PaneId::Tree) => &tree,
-            (false, _) => " Conversation ",
+            (Looked::Jobs, _) => &jobs,
+            (Looked::Agents, _) => &agents,
+            (Looked::Nowhere, PaneId::Tree) => &tree,
+            (Looked::Nowhere, _) => " Conversation ",
         };
         boxed(places.conversation_frame, title, style(reads), buf);
     };
@@ -160,11 +215,24 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
         buf.set_stringn(below.x, below.y, line, usize::from(below.width), style(writes || reads));
     }
     boxed(places.live_frame, " Live ", theme.border, buf);
-    if let Some(rect) = places.jobs_frame {
-        boxed(Some(rect), &jobs, style(has(PaneId::Jobs)), buf);
-        for (x, corner) in [(rect.x, "├"), (rect.right() - 1, "┤")] {
-            buf.set_stringn(x, rect.y, corner, 1, style(has(PaneId::Jobs)));
+    let mut lists =
+        [(places.jobs_frame, &jobs, has(PaneId::Jobs)), (places.agents_frame, &agents, has(PaneId::Agents))];
+    // the line that two of them have is of the one with the focus
+    lists.sort_by_key(|(.., focus)| *focus);
+    for (rect, title, focus) in lists {
+        let Some(rect) = rect else { continue };
+        boxed(Some(rect), title, style(focus), buf);
+        let below = (Some(rect) == places.jobs_frame).then(|| rect.bottom() - 1);
+        for y in [Some(rect.y), below].into_iter().flatten() {
+            for (x, corner) in [(rect.x, "├"), (rect.right() - 1, "┤")] {
+                buf.set_stringn(x, y, corner, 1, style(focus));
+            }
         }
+    }
+    // a box that was drawn later has its line over the title of the one below
+    if let Some(rect) = places.agents_frame {
+        let room = usize::from(rect.width.saturating_sub(2));
+        buf.set_stringn(rect.x + 1, rect.y, &agents, room, theme.dim);
     }
     if let Some(rule) = places.rule {
         let line = "─".repeat(usize::from(rule.width));
@@ -212,34 +280,55 @@ fn strip(model: &Model, area: Rect, now: Millis) -> Option<live::Line> {
     }
 }
 
-/// The counts of the jobs, where there is no room for their pane.
-fn job_counts(model: &Model, area: Rect) -> String {
+/// The counts of agents and jobs, where there is no room for their panes: in full, and shorter where there is less room.
+fn counts(model: &Model, area: Rect) -> Vec<String> {
     let has_pane = area.width >= crate::ui::layout::WIDE && !model.live.hidden;
-    if has_pane || model.focus == PaneId::Jobs {
-        String::new()
-    } else {
-        jobs::counts(&model.jobs, &model.keymap.hint(Action::Jobs))
+    if has_pane {
+        return Vec::new();
     }
+    let open = model.status.open_conflicts > 0;
+    let shown = |pane, counts: String| if model.focus == pane { String::new() } else { counts };
+    let key = |action| model.keymap.hint(action);
+    let agents = shown(PaneId::Agents, agents::counts(&model.agents, &key(Action::Agents), open));
+    let jobs = shown(PaneId::Jobs, jobs::counts(&model.jobs, &key(Action::Jobs)));
+    let mut out = match (agents.is_empty(), jobs.is_empty()) {
+        (true, true) => return Vec::new(),
+        (true, false) => vec![jobs],
+        (false, true) => vec![agents],
+        (false, false) => vec![format!("{agents}  {jobs}"), agents],
+    };
+    let running = model.agents.running().count();
+    if running > 0 && model.focus != PaneId::Agents {
+        out.push(format!("{running} agent{}", if running == 1 { "" } else { "s" }));
+    }
+    out
 }
+
+/// Columns that what runs now keeps beside the counts.
+const LINE_COLUMNS: usize = 24;
 
 fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
     let Some(mut rect) = places.strips else { return };
-    let (line, counts) = (strip(model, buf.area, now), job_counts(model, buf.area));
+    let (line, counts) = (strip(model, buf.area, now), counts(model, buf.area));
     if line.is_some() || !counts.is_empty() {
         let mut place = Rect { height: 1, ..rect };
         // beside what runs now the counts stand at the right, where there is room for both
-        let (wide, long) = (usize::from(rect.width), crate::ui::widget::text::width(&counts));
-        if line.is_none() {
-            buf.set_stringn(
-                place.x,
-                place.y,
-                crate::ui::widget::text::ellipsis(&counts, wide),
-                wide,
-                theme.dim,
-            );
-        } else if long > 0 && long + 24 <= wide {
-            buf.set_stringn(place.right() - long as u16, place.y, &counts, long, theme.dim);
-            place.width -= long as u16 + 2;
+        let wide = usize::from(rect.width);
+        let taken = if line.is_some() { LINE_COLUMNS } else { 0 };
+        let long = |counts: &String| crate::ui::widget::text::width(counts);
+        let fits = counts.iter().find(|counts| long(counts) + taken <= wide);
+        match (&line, fits.or(counts.last())) {
+            (None, Some(counts)) => {
+                let counts = crate::ui::widget::text::ellipsis(counts, wide);
+                buf.set_stringn(place.x, place.y, counts, wide, theme.dim);
+            }
+            (Some(_), _) if fits.is_none() => {}
+            (Some(_), Some(counts)) => {
+                let long = long(counts);
+                buf.set_stringn(place.right() - long as u16, place.y, counts, long, theme.dim);
+                place.width -= long as u16 + 2;
+            }
+            (_, None) => {}
         }
         if let Some(line) = line {
             line.draw(place, buf, theme, live::spinner(now, model.reduced_motion));

@@ -7,16 +7,15 @@ use super::page::{self, Line};
 use crate::api::access::Mode;
 use crate::api::event::{ContextPart, ModelInfo, RewindPlan, ServerInfo, SessionInfo};
 use crate::api::message::Thinking;
-use crate::base::{JobId, Millis};
+use crate::base::Millis;
 use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
 use crate::ui::keymap::Keymap;
-use crate::ui::msg::Exit;
 use crate::ui::pane::composer::slash;
 use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
 
 /// Actions that a `/` command does too, with its name.
-const ALSO: [(Action, &str); 10] = [
+const ALSO: [(Action, &str); 11] = [
     (Action::Help, "help"),
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
@@ -26,6 +25,7 @@ const ALSO: [(Action, &str); 10] = [
     (Action::Themes, "theme"),
     (Action::Retry, "retry"),
     (Action::Jobs, "jobs"),
+    (Action::Agents, "agents"),
     (Action::Tree, "rewind"),
 ];
 
@@ -214,63 +214,8 @@ pub fn trust(cwd: &str) -> State {
     state
 }
 
-/// Whether to leave while the model works, or while a draft stands.
-pub fn leave(exit: Exit, works: bool, draft: bool) -> State {
-    let (title, lost) = match (works, draft) {
-        (true, true) => ("Leave while the model works?", "what runs is ended; your draft is kept"),
-        (true, false) => ("Leave while the model works?", "what runs is ended; the session can be resumed"),
-        (false, _) => ("Leave your draft?", "it is not sent; it is kept for the next time"),
-    };
-    let rows = vec![Row::new("Stay", "", Pick::Close), Row::new("Leave", lost, Pick::Leave(exit))];
-    let mut state = State::new(Kind::Quit, title, rows);
-    state.hint = "↑ ↓ choose · Enter takes it".to_owned();
-    state
-}
-
-/// A job that runs while the screen is left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunningJob {
-    /// Which.
-    pub job: JobId,
-    /// Its command line.
-    pub command: String,
-    /// Whether it goes on anyway.
-    pub kept: bool,
-}
-
 /// Most jobs that are named, each on a line.
-const NAMED_MAX: usize = 6;
-
-/// Whether to leave while jobs run: kill all, leave them running, or stay.
-pub fn leave_jobs(exit: Exit, jobs: &[RunningJob], works: bool) -> State {
-    let many = if jobs.len() == 1 { "a job runs".to_owned() } else { format!("{} jobs run", jobs.len()) };
-    let kept = jobs.iter().filter(|job| job.kept).count();
-    let name = |job: &RunningJob| {
-        let line = job.command.trim().lines().next().unwrap_or_default();
-        format!("{} {line}{}", job.job, if job.kept { " (kept)" } else { "" })
-    };
-    let mut rows = vec![Row::new("Stay", "", Pick::Close)];
-    rows.push(Row::new(
-        "Kill all and leave",
-        "each with all its processes",
-        Pick::KillAndLeave(exit.clone()),
-    ));
-    let on = "they go on and are found again at the next open";
-    rows.push(Row::new("Leave them running", on, Pick::LeaveJobs(exit.clone())));
-    if kept > 0 && kept < jobs.len() {
-        rows.push(Row::new("Leave those that are kept", "the others end", Pick::Leave(exit)));
-    }
-    let mut state = State::new(Kind::Quit, &format!("Leave while {many}?"), rows);
-    state.intro = jobs.iter().take(NAMED_MAX).map(name).collect();
-    if jobs.len() > NAMED_MAX {
-        state.intro.push(format!("and {} more", jobs.len() - NAMED_MAX));
-    }
-    if works {
-        state.intro.push("The model works: its turn is ended in any case.".to_owned());
-    }
-    state.hint = "↑ ↓ choose · Enter takes it".to_owned();
-    state
-}
+pub(super) const NAMED_MAX: usize = 6;
 
 /// Whether a rewind is meant: what ends, what is put back, what stays. `stops`: the jobs that end, in words; `cwd`:
 /// files are named from there; `works`: a turn runs.

@@ -24,6 +24,15 @@ pub enum Kind {
     FindLog(JobId),
     /// A search of the tree.
     FindTree,
+    /// A search of an agent's transcript.
+    FindTranscript,
+    /// A message to an agent.
+    Message {
+        /// Its path.
+        path: String,
+        /// What becomes of it, in words.
+        says: &'static str,
+    },
     /// A key for a provider; shown as dots, recorded as a placeholder.
     Key(String),
 }
@@ -46,6 +55,13 @@ impl State {
     pub fn secret(&self) -> bool {
         matches!(self.kind, Kind::Key(_))
     }
+    /// Whether it is a search: it stands in the last row.
+    fn finds(&self) -> bool {
+        match self.kind {
+            Kind::Find | Kind::FindJob | Kind::FindLog(_) | Kind::FindTree | Kind::FindTranscript => true,
+            Kind::Rename(_) | Kind::Reason(_) | Kind::Key(_) | Kind::Message { .. } => false,
+        }
+    }
     /// Removes the last cluster.
     pub fn untype(&mut self) {
         let end = self.text.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
@@ -64,18 +80,19 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, extra: &
         return None;
     }
     let (title, words) = match &state.kind {
-        Kind::Find | Kind::FindJob | Kind::FindLog(_) | Kind::FindTree => ("", ""),
+        Kind::Find | Kind::FindJob | Kind::FindLog(_) | Kind::FindTree | Kind::FindTranscript => ("", ""),
+        Kind::Message { says, .. } => ("", *says),
         Kind::Rename(_) => ("Name of the session", "Enter keeps it · Esc leaves it"),
         Kind::Reason(_) => ("No, because", "goes to the model · Enter sends · Esc back"),
         Kind::Key(_) => ("Key", "stored in a file that only you can read · Enter stores · Esc back"),
     };
     let shown = if state.secret() { "•".repeat(state.text.chars().count()) } else { state.text.clone() };
-    let (rect, mark) = if matches!(state.kind, Kind::Find | Kind::FindJob | Kind::FindLog(_) | Kind::FindTree)
-    {
+    let (rect, mark) = if state.finds() {
         (Rect { y: area.bottom() - 1, height: 1, ..area }, "/")
     } else {
         let title = match &state.kind {
             Kind::Key(provider) => format!("Key for {provider}"),
+            Kind::Message { path, .. } => format!("To {path}"),
             _ => title.to_owned(),
         };
         let inner = framed(place(area, (70, 4)), &title, buf, theme);

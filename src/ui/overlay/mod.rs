@@ -2,6 +2,7 @@
 
 pub mod approve;
 pub mod catalog;
+pub mod leave;
 pub mod line;
 pub mod list;
 pub mod page;

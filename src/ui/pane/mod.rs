@@ -1,5 +1,6 @@
 //! The panes. Each is a folder of plain functions: `State`, `Msg`, `update`, `view`.
 
+pub mod agents;
 pub mod composer;
 pub mod conversation;
 pub mod jobs;
@@ -17,6 +18,8 @@ pub enum PaneId {
     Live,
     /// What outlives its call.
     Jobs,
+    /// Subagents.
+    Agents,
     /// Every branch, over the conversation.
     Tree,
 }

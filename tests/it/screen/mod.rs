@@ -1,6 +1,7 @@
 //! The *Screens* harness: a model with a record of our own, drawn by the real writer into an
 //! interpreted terminal. Time is a plain number.
 
+mod agents;
 mod approvals;
 mod colours;
 mod golden;

@@ -119,7 +119,11 @@ fn heading(shown: Shown<'_>) -> String {
         Class::Execute => "run a command",
         Class::Network => "reach the network",
     };
-    let text = format!("{} wants to {does}", visible(&shown.approval.tool));
+    let tool = visible(&shown.approval.tool);
+    let text = match &shown.approval.agent {
+        Some(path) => format!("agent {}: {tool} wants to {does}", visible(path)),
+        None => format!("{tool} wants to {does}"),
+    };
     if shown.open > 1 { format!("1 of {} · {text}", shown.open) } else { text }
 }
 

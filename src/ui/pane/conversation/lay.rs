@@ -200,7 +200,7 @@ fn prose_head(head: Head, text: &str, open: bool, columns: usize) -> Vec<Row> {
 }
 
 /// A number as people read it: `950`, `12.3K`, `1.5M`.
-pub(super) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let short = |unit: u64, name: &str| {
         let tenths = number / (unit / 10);
         if tenths.is_multiple_of(10) {

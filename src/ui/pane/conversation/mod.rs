@@ -22,6 +22,7 @@ use crate::api::event::Reply;
 use crate::base::CallId;
 use crate::ui::widget::scroll::Scroll;
 
+pub use lay::count;
 pub use update::update;
 pub use view::view;
 

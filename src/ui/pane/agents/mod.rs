@@ -1,0 +1,159 @@
+//! The agents pane: the tree of subagents with their states, pushed by the board. Selection is by path, so that a key
+//! never hits a neighbour when rows move or end.
+//!
+//! `order` makes the tree, `words` says how an agent stands, `update` what keys do, `view` draws. Deliberately not
+//! here: the transcript of one agent (`ui::agent_view`), and what came back from it (the conflict viewer).
+
+mod order;
+mod update;
+mod view;
+mod words;
+
+use crate::api::agent::{AgentRow, AgentState};
+use crate::api::board::Record;
+use crate::api::command::AgentAsk;
+use crate::base::Millis;
+use crate::law::board::Picture;
+use crate::ui::action::Action;
+
+pub use order::Listed;
+pub use update::{one, update};
+pub use view::{Shown, counts, view};
+pub use words::{calls, ended, held, lists, mark, says, spins, time, tokens, told};
+
+/// What the pane remembers.
+#[derive(Debug, Default)]
+pub struct State {
+    picture: Picture<String, AgentRow>,
+    /// The agents as they are listed.
+    order: Vec<Listed>,
+    selected: Option<String>,
+    /// Where the selection is or was: moving goes on from there.
+    place: usize,
+    /// The first listed agent that is drawn.
+    top: usize,
+    /// The selection is to be brought into sight.
+    show: bool,
+    /// Rows of the pane as last drawn.
+    height: usize,
+    /// Which agent each row shows, as last drawn.
+    rows: Vec<String>,
+    clicked: Option<(String, Millis)>,
+    /// Whether the last frame showed the pane.
+    pub drawn: bool,
+}
+
+/// What can happen to the pane.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Msg {
+    /// The selection goes so many rows down.
+    Move(i32),
+    /// By so many pages.
+    Page(i32),
+    /// To the first.
+    First,
+    /// To the last.
+    Last,
+    /// The list goes so many rows down, the selection stays on its agent.
+    Scroll(i32),
+    /// A click on this row of the pane.
+    Click(u16),
+    /// A key that is bound.
+    Do(Action),
+}
+
+/// What the pane wants done. Agents are named by their paths.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Out {
+    /// Do something with an agent.
+    Ask(String, AgentAsk),
+    /// Show its transcript.
+    Open(String),
+    /// Type a message to it.
+    Message(String),
+    /// Show what came back from it.
+    HandBack(String),
+    /// Copy to the clipboard.
+    Copy(String),
+    /// Back to the composer.
+    Leave,
+    /// Tell the person.
+    Say(String),
+}
+
+impl State {
+    /// Takes what is new; whether anything changed.
+    pub fn sync(&mut self, record: &Record) -> bool {
+        let changed = self.picture.update(&record.agents);
+        if changed {
+            self.list();
+        }
+        changed
+    }
+    /// An agent.
+    pub fn get(&self, path: &str) -> Option<&AgentRow> {
+        self.picture.get(&path.to_owned())
+    }
+    /// All agents, those that ended too, by their paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &AgentRow)> {
+        self.picture.iter()
+    }
+    /// The agents that have an end still to come in this program.
+    pub fn running(&self) -> impl Iterator<Item = (&String, &AgentRow)> {
+        self.picture.iter().filter(|(_, row)| row.runs())
+    }
+    /// Whether something about them moves on the screen by itself: a spinner.
+    pub fn animates(&self) -> bool {
+        self.running().any(|(_, row)| spins(row))
+    }
+    /// The agent that keys are for.
+    pub fn selected(&self) -> Option<&str> {
+        self.at().and(self.selected.as_deref())
+    }
+    /// The agents as they are listed.
+    pub fn listed(&self) -> &[Listed] {
+        &self.order
+    }
+    /// Rows that the pane would like to have.
+    pub fn wants(&self, focus: bool) -> u16 {
+        let details = if focus { view::DETAIL_ROWS } else { 0 };
+        let rows = self.order.len().max(1) + if self.order.is_empty() { 0 } else { details };
+        u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+    /// The pane gets the focus: something is selected where anything can be.
+    pub fn entered(&mut self) {
+        if self.selected().is_none() {
+            self.choose(self.place);
+        }
+        self.show = true;
+    }
+    fn list(&mut self) {
+        self.order = order::tree(&self.picture);
+        if self.selected.as_ref().is_some_and(|path| self.picture.get(path).is_none()) {
+            self.selected = None;
+        }
+        if let Some(at) = self.at() {
+            self.show |= at != self.place;
+            self.place = at;
+        }
+    }
+    /// Where the selection is listed.
+    fn at(&self) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        self.order.iter().position(|listed| listed.path == *selected)
+    }
+    /// Selects what is listed there, or the nearest.
+    fn choose(&mut self, at: usize) {
+        self.place = at.min(self.order.len().saturating_sub(1));
+        self.selected = self.order.get(self.place).map(|listed| listed.path.clone());
+        self.show = true;
+    }
+}
+
+/// Whether an agent has ended; one that was cut has not.
+fn over(row: &AgentRow) -> bool {
+    matches!(row.state, AgentState::Ended(_))
+}
+
+#[cfg(test)]
+mod tests;

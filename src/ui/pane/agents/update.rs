@@ -1,0 +1,104 @@
+//! What happens to the agents pane.
+
+use super::{Msg, Out, State, over};
+use crate::api::agent::AgentState;
+use crate::api::command::AgentAsk;
+use crate::base::Millis;
+use crate::ui::action::Action;
+
+/// Within this time a second click on an agent opens it.
+const DOUBLE_MS: u64 = 400;
+
+/// Changes the state by a message; what is to be done.
+pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
+    match msg {
+        Msg::Move(by) => step(state, by),
+        Msg::Page(by) => step(state, by.saturating_mul(state.height.saturating_sub(1).max(1) as i32)),
+        Msg::First => state.choose(0),
+        Msg::Last => state.choose(usize::MAX),
+        Msg::Scroll(by) => {
+            let last = state.order.len().saturating_sub(1);
+            state.top = state.top.saturating_add_signed(by as isize).min(last);
+            state.show = false;
+        }
+        Msg::Click(row) => return click(state, row, now),
+        Msg::Do(action) => return act(state, action),
+    }
+    Vec::new()
+}
+
+fn step(state: &mut State, by: i32) {
+    let from = match state.at() {
+        Some(at) => at.saturating_add_signed(by as isize),
+        // what was selected is gone: its place is where one goes on
+        None => state.place.saturating_add_signed(by.saturating_add(if by > 0 { -1 } else { 0 }) as isize),
+    };
+    state.choose(from);
+}
+
+fn click(state: &mut State, row: u16, now: Millis) -> Vec<Out> {
+    let Some(path) = state.rows.get(usize::from(row)).cloned() else { return Vec::new() };
+    let Some(at) = state.order.iter().position(|listed| listed.path == path) else { return Vec::new() };
+    state.choose(at);
+    let again =
+        state.clicked.as_ref().is_some_and(|(last, then)| *last == path && now.since(*then).0 <= DOUBLE_MS);
+    state.clicked = (!again).then(|| (path.clone(), now));
+    if again { vec![Out::Open(path)] } else { Vec::new() }
+}
+
+fn act(state: &mut State, action: Action) -> Vec<Out> {
+    match action {
+        Action::AgentLeave => return vec![Out::Leave],
+        Action::AgentDismissAll => return dismiss_all(state),
+        _ => {}
+    }
+    let Some(path) = state.selected().map(str::to_owned) else {
+        let words =
+            if state.order.is_empty() { "there is no agent here" } else { "choose an agent first: j, k" };
+        return vec![Out::Say(words.to_owned())];
+    };
+    one(state, &path, action)
+}
+
+fn dismiss_all(state: &State) -> Vec<Out> {
+    let ended = state.iter().filter(|(_, row)| over(row));
+    let out: Vec<Out> = ended.map(|(path, _)| Out::Ask(path.clone(), AgentAsk::Dismiss)).collect();
+    if out.is_empty() { vec![Out::Say("no agent here has ended".to_owned())] } else { out }
+}
+
+/// An action on one agent.
+pub fn one(state: &State, path: &str, action: Action) -> Vec<Out> {
+    let Some(row) = state.get(path) else { return Vec::new() };
+    let say = |words: String| Out::Say(words);
+    let ask = |ask: AgentAsk| Out::Ask(path.to_owned(), ask);
+    let ends = matches!(row.state, AgentState::Stopping | AgentState::HandingBack);
+    let out = match action {
+        Action::AgentOpen => Out::Open(path.to_owned()),
+        Action::AgentMessage if ends => say(format!("{path} is about to end: write to it once it has")),
+        Action::AgentMessage => Out::Message(path.to_owned()),
+        Action::AgentStop | Action::AgentDelete if over(row) => say(format!("{path} has ended")),
+        Action::AgentStop if ends => say(format!("{path} is about to end already")),
+        Action::AgentStop => ask(AgentAsk::Stop),
+        Action::AgentDelete => ask(AgentAsk::Delete),
+        Action::AgentDismiss if over(row) => ask(AgentAsk::Dismiss),
+        Action::AgentDismiss => {
+            say(format!("{path} has not ended: x stops it, then d takes it off the list"))
+        }
+        Action::AgentHandBack => match row.end() {
+            Some(end) if end.hand_back.is_some() => Out::HandBack(path.to_owned()),
+            Some(end) if end.node.room.is_some() => {
+                say(end.trouble.clone().unwrap_or_else(|| format!("nothing came back from {path}")))
+            }
+            Some(_) => say(format!("{path} had no copy: what it changed is in your directory")),
+            None if row.node.room.is_some() => say(format!("{path} hands back once it has ended")),
+            None => say(format!("{path} has no copy: what it changes is in your directory at once")),
+        },
+        Action::AgentCopy => match row.end().map(|end| end.answer.trim()) {
+            Some(answer) if !answer.is_empty() => Out::Copy(answer.to_owned()),
+            Some(_) => say(format!("{path} said nothing at its end")),
+            None => say(format!("{path} has not ended: Enter shows what it says")),
+        },
+        _ => return Vec::new(),
+    };
+    vec![out]
+}

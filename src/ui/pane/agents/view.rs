@@ -1,0 +1,255 @@
+//! Draws the agents pane, and the line of counts where it has no room.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Listed, State, words};
+use crate::api::agent::{AgentRow, AgentState};
+use crate::base::Millis;
+use crate::ui::pane::live::{elapsed, last_lines, spinner};
+use crate::ui::theme::Theme;
+use crate::ui::widget::row::{Look, Role, put};
+use crate::ui::widget::text::{ellipsis, tame, width};
+use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
+
+/// Most rows below the selected agent.
+pub(super) const DETAIL_ROWS: usize = 4;
+/// Columns that the state keeps where there are others to give way.
+const STATE_COLUMNS: usize = 12;
+
+/// What the view needs beside the state.
+#[derive(Clone, Copy)]
+pub struct Shown {
+    /// The time.
+    pub now: Millis,
+    /// Whether the pane has the focus.
+    pub focus: bool,
+    /// Whether spinners stand still.
+    pub still: bool,
+    /// Whether any conflict of the session is open.
+    pub open: bool,
+}
+
+/// Draws the pane's content.
+pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, shown: Shown) {
+    state.rows.clear();
+    state.drawn = !area.is_empty();
+    if area.is_empty() {
+        return;
+    }
+    state.height = usize::from(area.height);
+    if state.order.is_empty() {
+        return empty(area, buf, theme);
+    }
+    let details = details(state, &area);
+    scroll(state, details.len());
+    let selected = state.selected().map(str::to_owned);
+    let names = names(state, usize::from(area.width));
+    let mut y = area.y;
+    for listed in &state.order[state.top..] {
+        let Some(row) = state.picture.get(&listed.path) else { continue };
+        if y >= area.bottom() {
+            break;
+        }
+        let place = Rect { y, height: 1, ..area };
+        let marked = selected.as_ref() == Some(&listed.path);
+        if marked {
+            buf.set_style(place, if shown.focus { theme.selection } else { theme.strong });
+        }
+        draw_row(listed, row, place, buf, theme, shown, (names, marked && shown.focus));
+        state.rows.push(listed.path.clone());
+        y += 1;
+        if !marked {
+            continue;
+        }
+        for (text, role) in &details {
+            if y < area.bottom() && area.width > 2 {
+                let wide = usize::from(area.width) - 2;
+                let style = Look::from(*role).style(theme);
+                put(buf, area.x + 2, y, &ellipsis(text, wide), wide, style);
+                state.rows.push(listed.path.clone());
+                y += 1;
+            }
+        }
+    }
+}
+
+/// The selection is brought into sight, and no room stays empty below what could fill it.
+fn scroll(state: &mut State, details: usize) {
+    let (height, len) = (state.height, state.order.len());
+    if let (true, Some(at)) = (std::mem::take(&mut state.show), state.at()) {
+        let needs = at + 1 + details.min(height - 1);
+        state.top = state.top.min(at).max(needs.saturating_sub(height));
+    }
+    state.top = state.top.min((len + details).saturating_sub(height)).min(len - 1);
+}
+
+/// Columns of the names with what they are indented by: all states stand under each other.
+fn names(state: &State, wide: usize) -> usize {
+    let long = |listed: &Listed| indent(listed, wide) + width(&tame(&listed.name));
+    state.order.iter().map(long).max().unwrap_or(0).min((wide / 3).max(6))
+}
+
+/// One far below keeps room for its name.
+fn indent(listed: &Listed, wide: usize) -> usize {
+    (2 * usize::from(listed.depth)).min(wide / 6)
+}
+
+/// What stands below the selected agent: where it works and with what, what it does or how it ended, its answer's end.
+fn details(state: &State, area: &Rect) -> Vec<(String, Role)> {
+    let Some(row) = state.selected().and_then(|path| state.get(path)) else { return Vec::new() };
+    let wide = usize::from(area.width).saturating_sub(2).max(1);
+    let room = (usize::from(area.height) / 2).min(DETAIL_ROWS);
+    let mut out = Vec::new();
+    if area.height < 2 {
+        return out;
+    }
+    let mut wrapped = |text: &str, most: usize, role: Role| {
+        let mut rows = Wrapper::new(wide);
+        rows.line(&Prefix::default(), &[(tame(text).into_owned(), role.into())], Break::Words);
+        out.extend(rows.rows().into_iter().take(most).map(|row| (row.text, role)));
+    };
+    match &row.state {
+        AgentState::Ended(end) => {
+            let report = end.hand_back.as_ref().map(words::lists).unwrap_or_default();
+            if end.end != crate::law::children::End::Answered || report.is_empty() {
+                wrapped(&end.end.words(), 2, Role::Text);
+            }
+            if let Some(words) = &end.trouble {
+                wrapped(words, 2, Role::Warning);
+            }
+            let report = report.into_iter().map(|(mark, words, role)| (format!("{mark} {words}"), role));
+            out.extend(report);
+            let lines = last_lines(&end.answer, DETAIL_ROWS);
+            out.extend(lines.into_iter().map(|line| (line, Role::Dim)));
+        }
+        AgentState::Working if !row.now.trim().is_empty() => {
+            wrapped(row.now.trim().lines().next().unwrap_or_default(), 2, Role::Text);
+            out.push((facts(row), Role::Dim));
+        }
+        AgentState::Cut => {
+            wrapped("m lets it go on, x ends it and hands back", 2, Role::Text);
+            out.push((facts(row), Role::Dim));
+        }
+        AgentState::Waiting { .. }
+        | AgentState::Preparing { .. }
+        | AgentState::Working
+        | AgentState::Resting
+        | AgentState::Stopping
+        | AgentState::HandingBack => out.push((facts(row), Role::Dim)),
+    }
+    out.truncate(room);
+    out
+}
+
+/// Where it works, whether it is held, with which model, how dear it was.
+fn facts(row: &AgentRow) -> String {
+    let tokens = words::tokens(row);
+    let tokens = if tokens.is_empty() { tokens } else { format!("{tokens} tokens") };
+    let cost = row.cost.filter(|cost| *cost > 0.0).map(|cost| format!("${cost:.2}")).unwrap_or_default();
+    let model = tame(row.node.model.as_deref().unwrap_or_default()).into_owned();
+    let all = [
+        row.node.workspace.word().to_owned(),
+        words::held(row).to_owned(),
+        words::calls(row.calls),
+        tokens,
+        cost,
+        model,
+    ];
+    all.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// One agent on one row: its name in the tree, mark, how it stands; at the end calls, tokens, time.
+fn draw_row(
+    listed: &Listed,
+    row: &AgentRow,
+    place: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+    shown: Shown,
+    (names, marked): (usize, bool),
+) {
+    let (y, wide) = (place.y, usize::from(place.width));
+    let ink = |role: Role| if marked { theme.selection } else { Look::from(role).style(theme) };
+    let left = |x: u16| usize::from(place.right().saturating_sub(x));
+    let shift = indent(listed, wide);
+    let from = place.x + shift as u16;
+    if shift >= 2 {
+        put(buf, from - 2, y, "└", 1, ink(Role::Border));
+    }
+    let room = names.saturating_sub(shift).min(left(from));
+    put(buf, from, y, &ellipsis(&tame(&listed.name), room), room, ink(Role::Tool));
+    let x = (place.x + names as u16 + 1).min(place.right());
+    let (mark, role) = words::mark(row, spinner(shown.now, shown.still), shown.open);
+    let mut x = (x + put(buf, x, y, mark, left(x), ink(role)) as u16 + 1).min(place.right());
+    if row.held == Some(false) {
+        x += put(buf, x, y, "not held ", left(x), ink(Role::Warning)) as u16;
+    }
+    let says = words::says(row);
+    let end = ending(row, left(x), width(&says), shown.now);
+    let long = width(&end);
+    let room = left(x).saturating_sub(if long > 0 { long + 1 } else { 0 });
+    let plain = match (&row.state, role) {
+        (AgentState::Ended(_), Role::Ok) | (_, Role::Dim) => Role::Dim,
+        (_, Role::Warning | Role::Error) => Role::Warning,
+        _ => Role::Text,
+    };
+    put(buf, x, y, &ellipsis(&says, room), room, ink(plain));
+    if long > 0 && left(x) >= long {
+        put(buf, place.right() - long as u16, y, &end, long, ink(Role::Dim));
+    }
+}
+
+/// What stands at the end of a row: as much as leaves the words their room.
+fn ending(row: &AgentRow, room: usize, says: usize, now: Millis) -> String {
+    let join =
+        |parts: [String; 3]| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ");
+    let (calls, time) = (words::calls(row.calls), words::time(row, now));
+    let none = String::new;
+    let tries = match &row.state {
+        // what came of it is worth more than what it took
+        AgentState::Ended(end) => vec![join([calls, words::tokens(row), time]), elapsed(end.duration)],
+        AgentState::Waiting { .. } | AgentState::Preparing { .. } | AgentState::Cut => vec![time],
+        AgentState::Working | AgentState::Resting | AgentState::Stopping | AgentState::HandingBack => vec![
+            join([calls.clone(), words::tokens(row), time.clone()]),
+            join([calls.clone(), time.clone(), none()]),
+            calls.clone(),
+            if calls.is_empty() { time } else { none() },
+        ],
+    };
+    let keeps = match row.state {
+        AgentState::Ended(_) | AgentState::Waiting { .. } | AgentState::Preparing { .. } => says,
+        _ => says.min(STATE_COLUMNS),
+    };
+    tries.into_iter().find(|end| width(end) + 1 + keeps <= room).unwrap_or_default()
+}
+
+/// An empty pane says what would stand in it.
+fn empty(area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let mut rows = Wrapper::new(usize::from(area.width));
+    for text in ["no agent was asked for", "the model starts them with its tool spawn"] {
+        rows.line(&Prefix::default(), &[(text.to_owned(), Role::Dim.into())], Break::Words);
+    }
+    for (line, row) in rows.rows().iter().take(usize::from(area.height)).enumerate() {
+        row.draw(buf, area.x, area.y + line as u16, area.width, theme);
+    }
+}
+
+/// The line of counts for screens without the pane: what works, waits, asks, ended and how. Empty without agents.
+pub fn counts(state: &State, key: &str, open: bool) -> String {
+    let marks = ["●", "◌", "◐", "?", "⚑", "✓", "✗"];
+    let mut counts = [0usize; 7];
+    for (_, row) in state.iter() {
+        let (mark, _) = words::mark(row, "●", open);
+        if let Some(at) = marks.iter().position(|known| *known == mark) {
+            counts[at] += 1;
+        }
+    }
+    let words: Vec<String> = marks
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0)
+        .map(|(mark, count)| format!("{mark} {count}"))
+        .collect();
+    if words.is_empty() { String::new() } else { format!("agents {} · {key}", words.join(" ")) }
+}

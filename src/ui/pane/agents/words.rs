@@ -1,0 +1,168 @@
+//! How an agent stands, in a mark and in words. For the pane, for the transcript of one agent, and for whatever else
+//! tells of agents.
+
+use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport};
+use crate::base::Millis;
+use crate::law::children::End;
+use crate::law::hand_back::tree::TreePath;
+use crate::ui::pane::conversation::count;
+use crate::ui::pane::live::elapsed;
+use crate::ui::widget::row::Role;
+use crate::ui::widget::text::tame;
+
+/// Most paths of one outcome that are named in a line.
+const NAMED_MAX: usize = 12;
+
+/// Whether a spinner turns for it: it works, and waits for nobody.
+pub fn spins(row: &AgentRow) -> bool {
+    match row.state {
+        AgentState::Working => row.asks == 0,
+        AgentState::Preparing { .. } | AgentState::HandingBack => true,
+        AgentState::Waiting { .. }
+        | AgentState::Resting
+        | AgentState::Stopping
+        | AgentState::Cut
+        | AgentState::Ended(_) => false,
+    }
+}
+
+/// The mark of an agent and its look: the spinner works, `◌` waits, `?` asks the person, `◐` is being stopped, the rest
+/// as of `ended`. `open`: whether any conflict of the session is open.
+pub fn mark(row: &AgentRow, spinner: &'static str, open: bool) -> (&'static str, Role) {
+    match &row.state {
+        _ if spins(row) => (spinner, Role::Accent),
+        AgentState::Waiting { .. } | AgentState::Resting => ("◌", Role::Dim),
+        AgentState::Stopping => ("◐", Role::Warning),
+        AgentState::Ended(end) => ended(end, open),
+        AgentState::Cut | AgentState::Working | AgentState::Preparing { .. } | AgentState::HandingBack => {
+            ("?", Role::Warning)
+        }
+    }
+}
+
+/// The mark of an end and its look: `⚑` conflicts that may be open, `✓` went well, `✗` did not.
+pub fn ended(end: &AgentEnd, open: bool) -> (&'static str, Role) {
+    let conflicts = end.hand_back.as_ref().is_some_and(|report| !report.conflicts.is_empty());
+    match &end.end {
+        _ if conflicts && open => ("⚑", Role::Warning),
+        End::Answered if end.trouble.is_some() => ("✗", Role::Warning),
+        End::Answered => ("✓", Role::Ok),
+        End::Failed { .. } => ("✗", Role::Error),
+        End::Stalled { .. } | End::Stopped { .. } | End::Deleted => ("✗", Role::Warning),
+    }
+}
+
+/// `1st`, `2nd`, `3rd`, `11th`.
+fn ordinal(number: usize) -> String {
+    let end = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{end}")
+}
+
+/// How it stands, in words, tame and on one line.
+pub fn says(row: &AgentRow) -> String {
+    match &row.state {
+        AgentState::Waiting { number } => format!("waits for a place ({})", ordinal(*number)),
+        AgentState::Preparing { files: 0, of: 0 } => "copying".to_owned(),
+        AgentState::Preparing { files, of: 0 } => format!("copying, {files} files"),
+        AgentState::Preparing { files, of } => format!("copying {files} of {of} files"),
+        AgentState::Working if row.asks > 0 => "waits for your answer".to_owned(),
+        AgentState::Working if row.now.trim().is_empty() => "works".to_owned(),
+        AgentState::Working => tame(row.now.trim().lines().next().unwrap_or_default()).into_owned(),
+        AgentState::Resting => "waits for its agents".to_owned(),
+        AgentState::Stopping => "stopping".to_owned(),
+        AgentState::HandingBack => "hands back".to_owned(),
+        AgentState::Cut => "was cut off: it can go on".to_owned(),
+        AgentState::Ended(end) => told(end),
+    }
+}
+
+/// What came of it, the conflicts first: `1 conflict, 3 taken`; how it ended, where that was not an answer.
+pub fn told(end: &AgentEnd) -> String {
+    let back = end.hand_back.as_ref().map(came);
+    let how = (end.end != End::Answered || back.is_none()).then(|| end.end.words());
+    let words: Vec<String> = back.into_iter().chain(how).collect();
+    tame(&words.join(" · ").replace('\n', " ")).into_owned()
+}
+
+/// What came back, in numbers, the conflicts first; `nothing changed`.
+fn came(report: &HandBackReport) -> String {
+    let conflicts = if report.conflicts.len() == 1 { "conflict" } else { "conflicts" };
+    let counts = [
+        (report.conflicts.len(), conflicts),
+        (report.taken.len(), "taken"),
+        (report.same.len(), "same"),
+        (report.left_out.len(), "left out"),
+    ];
+    let words: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if words.is_empty() { "nothing changed".to_owned() } else { words.join(", ") }
+}
+
+/// The lists of what came back, one line each, those that matter most first: mark, words, look.
+pub fn lists(report: &HandBackReport) -> Vec<(&'static str, String, Role)> {
+    let conflicts = if report.conflicts.len() == 1 { "conflict" } else { "conflicts" };
+    let all = [
+        ("⚑", conflicts, &report.conflicts, Role::Warning),
+        ("✓", "taken", &report.taken, Role::Ok),
+        ("=", "the same on both sides", &report.same, Role::Dim),
+        ("-", "left out, still in its copy", &report.left_out, Role::Dim),
+    ];
+    let line = |(mark, word, paths, role): (&'static str, &str, &Vec<TreePath>, Role)| {
+        let mut names: Vec<String> = paths.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+        let more = paths.len().saturating_sub(NAMED_MAX);
+        if more > 0 {
+            names.push(format!("and {more} more"));
+        }
+        (mark, format!("{} {word}: {}", paths.len(), names.join(", ")), role)
+    };
+    all.into_iter().filter(|(_, _, paths, _)| !paths.is_empty()).map(line).collect()
+}
+
+/// Whether it is held inside its copy, in words; empty: it has no copy, or that is not known yet.
+pub fn held(row: &AgentRow) -> &'static str {
+    match row.held {
+        Some(true) => "held",
+        Some(false) => "not held",
+        None => "",
+    }
+}
+
+/// `1 call`, `12 calls`; empty when none.
+pub fn calls(count: u64) -> String {
+    match count {
+        0 => String::new(),
+        1 => "1 call".to_owned(),
+        more => format!("{more} calls"),
+    }
+}
+
+/// Tokens that it used: `3.4K`; empty when none.
+pub fn tokens(row: &AgentRow) -> String {
+    match row.usage.total() {
+        0 => String::new(),
+        tokens => count(tokens),
+    }
+}
+
+/// Since when it works, or how long it took.
+pub fn time(row: &AgentRow, now: Millis) -> String {
+    match &row.state {
+        AgentState::Ended(end) => elapsed(end.duration),
+        AgentState::Cut => String::new(),
+        AgentState::Waiting { .. }
+        | AgentState::Preparing { .. }
+        | AgentState::Working
+        | AgentState::Resting
+        | AgentState::Stopping
+        | AgentState::HandingBack => elapsed(now.since(row.began.unwrap_or(row.node.asked))),
+    }
+}
