@@ -4,10 +4,12 @@
 //! tells), `wire` (what program and keeper say to each other), `launch` (the program's side), `keeper`
 //! (the other side), `visit` (others of the
 //! same person), `terminal` (a terminal of its own), `tree` (finding and signalling processes), `cgroup` (holding a command's
-//! processes together), `inside` (where a held command goes), `pre_exec` (the only unsafe code).
+//! processes together), `inside` (where a held command goes), `answer` (a program of the person's, run for what it
+//! prints), `pre_exec` (the only unsafe code).
 //!
 //! Not here: what confines a command (`sandbox` plans that and is the one way to start one).
 
+pub mod answer;
 pub mod cgroup;
 pub mod environment;
 mod inside;

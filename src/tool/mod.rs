@@ -6,7 +6,7 @@ pub mod apply_patch;
 pub mod bash;
 mod bash_end;
 mod blocking;
-mod change;
+pub mod change;
 mod change_call;
 pub mod desk;
 mod diff;

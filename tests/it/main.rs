@@ -30,6 +30,7 @@ mod keeper_cost;
 mod kill_storm;
 mod lease;
 mod many_jobs;
+mod merge_files;
 mod merge_git;
 mod opening;
 mod output_bridge;

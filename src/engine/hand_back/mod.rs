@@ -2,18 +2,21 @@
 //! writes of them.
 //!
 //! In reading order: `session` (the owner's part: questions go to blocking threads, open conflicts are counted),
-//! `list`, `sides`, `write`, `turn` (one writer at a time in a directory). The record of a resolution is the
+//! `list`, `sides`, `propose` (a merge program's merge), `write`, `turn` (one writer at a time in a directory). The record of a resolution is the
 //! workspace's (`workspace::child`), so the conversation has no entry of it, and it is not taken back by a rewind.
 //!
 //! Not here: the hand-back itself and the stopping of a child before it; what to choose (`law::merge`, and the person).
 
 mod list;
+mod propose;
 mod session;
 mod sides;
 mod turn;
 mod write;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::api::event::Reply;
 use crate::api::hand_back::{HandBackAsk, HandBackReply};
@@ -42,6 +45,8 @@ pub(super) struct Place {
     real: PathBuf,
     /// Another program holds the session: nothing is written. Who.
     read_only: Option<String>,
+    /// Where the person's programs are looked for.
+    path: OsString,
 }
 
 /// Why a question has no answer, in words.
@@ -68,7 +73,9 @@ impl Place {
             HandBackAsk::KeepDraft { child, path, of, choices } => {
                 self.may_write().and_then(|()| self.keep_draft(&child, path, *of, choices))
             }
-            HandBackAsk::Propose { .. } => Ok(HandBackReply::Proposal(None)),
+            HandBackAsk::Propose { child, path } => {
+                self.propose(&child, &path).map(|made| HandBackReply::Proposal(made.map(Arc::from)))
+            }
         };
         match answered {
             Ok(reply) => Reply::HandBack(reply),

@@ -40,11 +40,13 @@ pub struct Looked {
 
 impl Owner {
     fn hand_back_place(&self) -> Place {
+        let path = self.options.environment.iter().find(|(name, _)| name == "PATH");
         Place {
             rooms: self.options.dirs.workspaces_of(&self.session_id),
             cwd: self.cwd.clone(),
             real: self.cwd_real.clone(),
             read_only: self.read_only.clone(),
+            path: path.map(|(_, value)| value.clone()).unwrap_or_default(),
         }
     }
 

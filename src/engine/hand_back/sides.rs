@@ -29,6 +29,8 @@ impl Place {
         let theirs = room.look_kept(&planned.child, BYTES_MAX)?;
         let of = [base.version.clone(), parent.version.clone(), theirs.version.clone()];
         let draft = room.draft(path, &of)?;
+        let texts = [&base, &parent, &theirs].map(|looked| looked.bytes.as_deref());
+        let can_propose = self.can_propose(texts);
         Ok(Sides {
             child: child.to_owned(),
             path: path.clone(),
@@ -39,7 +41,7 @@ impl Place {
             parent_then: planned.parent.clone(),
             draft: draft.map(|draft| draft.choices),
             earlier: None,
-            can_propose: false,
+            can_propose,
         })
     }
 }

@@ -72,14 +72,18 @@ fn read(beneath: &Beneath, path: &TreePath, bytes_max: u64) -> Result<Option<Loo
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let stat = fstat(&file)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
         return Ok(None);
     }
-    let (hash, len, bytes) =
-        hashed(file, bytes_max).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    let version = Version::File { hash, executable: stat.st_mode & 0o100 != 0 };
-    Ok(Some(Looked { version, bytes, len }))
+    let looked = held(file, bytes_max);
+    looked.map(Some).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// What an open file holds from its place on.
+pub fn held(file: File, bytes_max: u64) -> io::Result<Looked> {
+    let executable = fstat(&file)?.st_mode & 0o100 != 0;
+    let (hash, len, bytes) = hashed(file, bytes_max)?;
+    Ok(Looked { version: Version::File { hash, executable }, bytes, len })
 }
 
 fn hashed(mut from: File, bytes_max: u64) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {

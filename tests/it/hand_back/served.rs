@@ -291,6 +291,47 @@ fn choices_wait_for_the_next_open_and_go_when_a_version_changes() {
     assert_eq!(sides(&mut running, "manual", &lexer).draft, None);
 }
 
+/// A stand-in for a merge program, which is not on every machine: it answers as this script says.
+fn stand_in(place: &Place, script: &str) -> PathBuf {
+    let bin = place.cwd().with_file_name("bin");
+    fs::create_dir_all(&bin).unwrap();
+    crate::executable(&bin.join("mergiraf"), format!("#!/bin/sh\n{script}\n").as_bytes());
+    bin
+}
+
+#[test]
+fn a_merge_program_on_the_path_is_asked_and_only_a_whole_merge_is_a_proposal() {
+    let place = Place::new();
+    let bin = place.cwd().with_file_name("bin");
+    let path_with = |options: &mut windlass::engine::Options| {
+        options.environment.retain(|(name, _)| name != "PATH");
+        options.environment.push(("PATH".into(), format!("{}:/usr/bin:/bin", bin.display()).into()));
+    };
+    let mut running = place.open_with(SCRIPT, Mode::Auto, Which::New, path_with);
+    let id = running.id();
+    clash(&place, &id);
+    let lexer = path("lexer");
+    let propose = || HandBackAsk::Propose { child: "manual".into(), path: path("lexer") };
+    assert!(!sides(&mut running, "manual", &lexer).can_propose);
+    assert!(failed(&mut running, propose()).contains("no mergiraf"));
+    // base, parent and child in order, the language by the path's name, nothing of ours in its environment
+    let right = "[ \"$1\" = merge ] && [ \"$5\" = --path-name=lexer ] && [ $# = 5 ] || exit 9
+        [ -z \"$WINDLASS_SECRET$USER\" ] && [ \"$HOME\" = \"$PWD\" ] || exit 8
+        cat \"$2\" \"$3\" \"$4\"";
+    stand_in(&place, right);
+    assert!(sides(&mut running, "manual", &lexer).can_propose);
+    assert!(!sides(&mut running, "manual", &path("gone")).can_propose, "there is no text of the parent's");
+    let proposal = |text: &[u8]| HandBackReply::Proposal(Some(text.into()));
+    assert_eq!(served(&mut running, propose()), proposal(b"base\nparent\nchild\n"));
+    assert_eq!(place.read("lexer"), "parent\n", "it is proposed and not made");
+    stand_in(&place, "echo '<<<<<<< a'; exit 1");
+    assert_eq!(served(&mut running, propose()), HandBackReply::Proposal(None));
+    stand_in(&place, "echo '<<<<<<< a'; exit 0");
+    assert_eq!(served(&mut running, propose()), HandBackReply::Proposal(None));
+    stand_in(&place, "exit 255");
+    assert!(failed(&mut running, propose()).contains("failed with exit code 255"));
+}
+
 #[test]
 fn a_view_and_a_session_whose_directory_was_swapped_write_nothing() {
     let place = Place::new();

@@ -1,0 +1,25 @@
+//! A merge program's merge of one path: asked for by the person, and a proposal.
+
+use super::{Place, Why};
+use crate::law::hand_back::tree::TreePath;
+use crate::law::merge::regions::is_binary;
+use crate::workspace::merge_program::MergeProgram;
+
+impl Place {
+    /// Whether there is a program to ask, and three texts to ask it of.
+    pub(super) fn can_propose(&self, texts: [Option<&[u8]>; 3]) -> bool {
+        texts.iter().all(|text| text.is_some_and(|text| !is_binary(text)))
+            && MergeProgram::find(&self.path).is_some()
+    }
+
+    pub(super) fn propose(&self, child: &str, path: &TreePath) -> Result<Option<Vec<u8>>, Why> {
+        let sides = self.sides(child, path)?;
+        let program = MergeProgram::find(&self.path);
+        let program = program.ok_or_else(|| Why("There is no mergiraf on the PATH to ask.".to_owned()))?;
+        let texts = [&sides.base.bytes, &sides.parent.bytes, &sides.theirs.bytes];
+        let [Some(base), Some(parent), Some(theirs)] = texts else {
+            return Err(Why(format!("{path} is not three texts of a size that can be merged.")));
+        };
+        program.merge(path, [base, parent, theirs]).map_err(Why)
+    }
+}

@@ -1,0 +1,151 @@
+//! A program that is run for its answer on standard output: bounded in time and bytes, with no terminal, no input and
+//! only the environment that it is given. Its group is ended with it.
+//!
+//! For programs of the person's that only compute. Not for commands of the model: those run under a keeper
+//! (`sandbox::spawn`).
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+/// What a program said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its exit code; none when a signal ended it.
+    pub code: Option<i32>,
+    /// Its standard output, whole.
+    pub output: Vec<u8>,
+}
+
+/// The bounds of an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How long it may take.
+    pub time: Duration,
+    /// How much it may print.
+    pub bytes: usize,
+}
+
+/// Runs a program; what it said, or in words why there is no answer. Blocking.
+pub fn answer(
+    program: &Path,
+    arguments: &[OsString],
+    environment: &[(OsString, OsString)],
+    dir: &Path,
+    bounds: Bounds,
+) -> Result<Answer, String> {
+    let deadline = Instant::now() + bounds.time;
+    let name = program.display();
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("{name} could not be started: {error}"))?;
+    let read = match child.stdout.take() {
+        Some(out) => read(out, deadline, bounds.bytes),
+        None => Err("has no output"),
+    };
+    let output = match read {
+        Ok(output) => output,
+        Err(why) => {
+            end(&mut child);
+            return Err(format!("{name} {why}; it was ended"));
+        }
+    };
+    // it closed its output: it has until the deadline to end too
+    let code = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status.code(),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            Ok(None) => {
+                end(&mut child);
+                return Err(format!("{name} took too long; it was ended"));
+            }
+            Err(error) => return Err(format!("{name} could not be waited for: {error}")),
+        }
+    };
+    Ok(Answer { code, output })
+}
+
+/// Ends a program and what it started in its group. It is not reaped yet, so the group is its own.
+fn end(child: &mut Child) {
+    if let Ok(pid) = i32::try_from(child.id()) {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+    }
+    let _ = child.wait();
+}
+
+fn read(mut out: ChildStdout, deadline: Instant, bytes_max: usize) -> Result<Vec<u8>, &'static str> {
+    let (mut bytes, mut buffer) = (Vec::new(), vec![0_u8; 64 * 1024]);
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        // rounded up, so that the last moment is no busy loop
+        let wait = PollTimeout::from(u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX));
+        if left.is_zero() {
+            return Err("took too long");
+        }
+        match poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait) {
+            Ok(0) | Err(nix::errno::Errno::EINTR) => continue,
+            Ok(_) => {}
+            Err(_) => return Err("cannot be read"),
+        }
+        match out.read(&mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return Err("cannot be read"),
+        }
+        if bytes.len() > bytes_max {
+            return Err("printed too much");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, time_ms: u64, bytes: usize) -> Result<Answer, String> {
+        let environment = [("A".into(), "b".into())];
+        let bounds = Bounds { time: Duration::from_millis(time_ms), bytes };
+        answer(Path::new("/bin/sh"), &["-c".into(), script.into()], &environment, Path::new("/"), bounds)
+    }
+
+    #[test]
+    fn output_and_code_are_told_and_only_the_given_environment_is_there() {
+        let told = sh("printf '%s%s' \"$A\" \"$HOME\"; exit 3", 30_000, 100).unwrap();
+        assert_eq!(told, Answer { code: Some(3), output: b"b".to_vec() });
+        let gone = answer(
+            Path::new("/nowhere/x"),
+            &[],
+            &[],
+            Path::new("/"),
+            Bounds { time: Duration::from_secs(30), bytes: 1 },
+        );
+        assert!(gone.unwrap_err().contains("could not be started"));
+    }
+
+    #[test]
+    fn who_takes_too_long_or_prints_too_much_is_ended_with_what_it_started() {
+        let began = Instant::now();
+        let late = sh("sleep 600 & sleep 600", 50, 100).unwrap_err();
+        assert!(late.contains("took too long"), "{late}");
+        let closed = sh("exec >&-; sleep 600", 50, 100).unwrap_err();
+        assert!(closed.contains("took too long"), "{closed}");
+        let much = sh("while :; do echo much; done", 30_000, 100).unwrap_err();
+        assert!(much.contains("printed too much"), "{much}");
+        assert!(began.elapsed() < Duration::from_secs(300));
+    }
+}
