@@ -417,6 +417,28 @@ fn each_law_is_broken_on_purpose_by_a_mutation() {
     none(missing.map(|(law, _)| format!("tests/mutations/ has no patch that breaks `{law}`")).collect());
 }
 
+#[test]
+fn every_mutation_applies_to_the_code_as_it_is() {
+    let applies = |patch: &std::path::Path| {
+        let git = std::process::Command::new("git")
+            .args(["apply", "--check", "--whitespace=nowarn"])
+            .arg(patch)
+            .env("GIT_CEILING_DIRECTORIES", root().parent().unwrap())
+            .current_dir(root())
+            .output()
+            .unwrap();
+        git.status.success()
+    };
+    let all = std::fs::read_dir(root().join("tests/mutations")).unwrap().map(|entry| entry.unwrap().path());
+    let patches = all.filter(|path| path.extension().is_some_and(|e| e == "patch"));
+    none(
+        patches
+            .filter(|path| !applies(path))
+            .map(|path| format!("{} does not apply", path.display()))
+            .collect(),
+    );
+}
+
 /// Laws that have a rule, a bridge and a mutation each: two groups of the page of laws, and three more.
 const HELD_THREE_WAYS: [&str; 2] = ["Output:", "Jobs:"];
 const HELD_SO_TOO: [&str; 3] = ["socket_dir_owned", "socket_dir_created", "peer_same_uid"];
