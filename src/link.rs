@@ -37,6 +37,10 @@ impl Shared {
     pub fn same(&self, other: &Shared) -> bool {
         Arc::ptr_eq(&self.record, &other.record)
     }
+    /// What is called after every change.
+    pub fn wake(&self) -> Wake {
+        Arc::clone(&self.wake)
+    }
     /// Reads one moment of the record. Hold the guard for moments only.
     pub fn read(&self) -> MutexGuard<'_, Record> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)

@@ -37,6 +37,8 @@ pub enum Command {
     },
     /// Try again now: cuts a wait between tries short; when idle, repeats the request of a failed turn.
     Retry,
+    /// Allow what this rule says for the rest of the session.
+    Allow(String),
     /// Change the mode.
     SetMode(Mode),
     /// Change the model: `provider/name` or a name that is unique.

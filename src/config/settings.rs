@@ -32,7 +32,7 @@ pub struct Settings {
     pub tool_blocking_budget_ms: u64,
     /// Jobs.
     pub jobs: JobsSetting,
-    /// How agents work.
+    /// Subagents.
     pub agents: AgentsSetting,
     /// What tells of an end while the window is not looked at.
     pub notify: Notify,
@@ -92,9 +92,17 @@ pub struct JobsSetting {
     pub end_starts_turn: bool,
 }
 
-/// How agents work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+/// What subagents may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentsSetting {
+    /// Most that work at once; the next wait.
+    pub at_once: u32,
+    /// How deep agents may have agents; 0: there are none.
+    pub depth: u32,
+    /// One that is silent for so long is ended; 0: never.
+    pub stall_ms: u64,
+    /// Whether the end of an agent begins a turn when nothing else runs.
+    pub end_starts_turn: bool,
     /// Whether an agent in a copy runs commands where they cannot be held in it.
     pub unheld_commands: bool,
 }
@@ -134,7 +142,13 @@ impl Default for Settings {
                 keep_on_disconnect: false,
                 end_starts_turn: false,
             },
-            agents: AgentsSetting::default(),
+            agents: AgentsSetting {
+                at_once: 6,
+                depth: 2,
+                stall_ms: 600_000,
+                end_starts_turn: false,
+                unheld_commands: false,
+            },
             notify: Notify::default(),
             idle_timeout_ms: 300_000,
             retry_tries: 6,

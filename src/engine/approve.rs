@@ -97,6 +97,9 @@ impl Owner {
 
     /// The person answered.
     pub(super) fn decide(&mut self, call: &CallId, decision: Decision) {
+        if let Some((name, call)) = call.as_str().split_once('/') {
+            return self.decide_for(name, call, decision);
+        }
         let Some(at) = self.approvals.iter().position(|a| &a.call == call) else { return };
         let approval = self.approvals.remove(at);
         self.shared.change(|record| record.calls.report(call, |p| p.asking = false));
@@ -136,7 +139,10 @@ impl Owner {
     fn grant(&mut self, approval: &Approval) {
         match &approval.rule {
             Some(text) => match Rule::parse(text, Scope::Session) {
-                Ok(rule) => self.rules.allow.push(rule),
+                Ok(rule) => {
+                    self.rules.allow.push(rule);
+                    self.post.order_all(None, Some(text));
+                }
                 Err(why) => self.say(Level::Warning, format!("The rule {text} was not taken: {why}")),
             },
             None => self
@@ -146,7 +152,7 @@ impl Owner {
     }
 
     /// The rules or the mode changed: the open questions are judged anew.
-    fn judge_again(&mut self) {
+    pub(super) fn judge_again(&mut self) {
         for open in std::mem::take(&mut self.approvals) {
             let wish = self.calls.get(&open.call).and_then(|run| run.wish.clone());
             if let Some(wish) = wish {
@@ -161,6 +167,7 @@ impl Owner {
             return;
         }
         self.mode = mode;
+        self.post.order_all(Some(mode), None);
         if self.head.is_some() {
             self.commit(EntryBody::Setting(Setting { mode: Some(mode), model: None }));
         }

@@ -73,7 +73,7 @@ impl Calls {
     pub fn detach(&mut self, call: Option<&CallId>) -> bool {
         let can = |run: &&Run| {
             run.task.is_some()
-                && matches!(run.start.tool.as_str(), "bash" | "jobs")
+                && matches!(run.start.tool.as_str(), "bash" | "jobs" | "spawn" | "agents")
                 && !run.detach.is_cancelled()
         };
         let run = match call {
@@ -234,6 +234,7 @@ impl Owner {
     pub(super) fn run_call(&mut self, call: &CallId) {
         let call_dir = self.store.call_dir(call);
         let sight = self.sight();
+        let crew = Arc::new(super::children::Asking::new(self.post.clone(), self.here()));
         let Some(run) = self.calls.runs.get_mut(call) else { return };
         let Some(tool) = run.tool.clone() else { return };
         // Its time counts from here: waiting for an approval is not running.
@@ -260,6 +261,7 @@ impl Owner {
             budget: self.options.limits.blocking_budget,
             detach: run.detach.clone(),
             desk: Arc::new(self.desk.clone()),
+            crew,
             kept: self.options.limits.jobs_kept,
             by: if run.of_turn { Starter::Model } else { Starter::Person },
             hidden: run.start.wire_id == PERSON_HIDDEN,

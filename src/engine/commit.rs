@@ -129,6 +129,8 @@ impl Owner {
                 self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
             }
             EntryBody::AgentEnd(end) => {
+                self.meter.usage.add(&end.usage);
+                self.meter.cost += end.cost.unwrap_or(0.0);
                 let told = super::history::agent_ended(end);
                 self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
             }

@@ -6,12 +6,14 @@
 //! (a request is built), `calls` and `approve` (calls run), `compact`, `shell` (`!`), `rewind`
 //! (back to an entry) with `restore` (files) and `branches` (the tree), `fork`, `query`, `hand_back`
 //! (what came back from children, for the screen).
+//! `jobs` is what outlives a call, `children` are the subagents.
 //! Every task is spawned in `spawn`.
 
 mod approve;
 mod ask;
 mod branches;
 mod calls;
+mod children;
 mod clock;
 mod commit;
 mod compact;
@@ -34,5 +36,6 @@ mod spawn;
 mod stream;
 mod turn;
 
+pub use children::ChildOf;
 pub use open::{OpenError, Opened, open, open_behind};
 pub use options::{KeepRule, KeepTrust, Limits, ModelInUse, Models, Options, Which};

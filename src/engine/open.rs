@@ -58,6 +58,7 @@ struct Ends {
     shared: Shared,
     events: mpsc::Sender<Event>,
     commands: mpsc::Receiver<Command>,
+    agents: AgentRecords,
 }
 
 /// What the store gave.
@@ -70,6 +71,7 @@ struct Found {
     tree: store::tree::Tree,
     unsettled: Vec<CallStart>,
     jobs: super::jobs::Known,
+    agents: super::children::Known,
     reports: Vec<String>,
     read_only: Option<String>,
 }
@@ -125,9 +127,9 @@ fn ends(status: Status, wake: Wake) -> (Ends, Front) {
     let shared = Shared::new(record, wake);
     let (commands, commands_out) = mpsc::channel(COMMANDS_MAX);
     let (events, events_out) = mpsc::channel(EVENTS_MAX);
-    let front =
-        Front { commands, events: events_out, shared: shared.clone(), agents: AgentRecords::default() };
-    (Ends { shared, events, commands: commands_out }, front)
+    let agents = AgentRecords::default();
+    let front = Front { commands, events: events_out, shared: shared.clone(), agents: agents.clone() };
+    (Ends { shared, events, commands: commands_out, agents }, front)
 }
 
 /// Runs the owner loop of what is made there.
@@ -137,9 +139,10 @@ fn begin(
 ) -> Result<JoinHandle<Result<(), OpenError>>, OpenError> {
     let handle = runtime.clone();
     let run = move || {
-        let Joined { mut owner, jobs, commands, words } = make()?;
+        let Joined { mut owner, jobs, agents, commands, words } = make()?;
         handle.block_on(async move {
             owner.take_up_jobs(jobs);
+            owner.take_up_agents(agents);
             owner.look_at_git();
             owner.take_up_hand_backs();
             owner.run(commands, words).await;
@@ -153,6 +156,7 @@ fn begin(
 struct Joined {
     owner: Owner,
     jobs: super::jobs::Known,
+    agents: super::children::Known,
     commands: mpsc::Receiver<Command>,
     words: mpsc::Receiver<super::owner::Word>,
 }
@@ -163,8 +167,9 @@ impl Ends {
         let (words, words_out) = mpsc::channel(WORDS_MAX);
         let (unsettled, reports) = (std::mem::take(&mut found.unsettled), std::mem::take(&mut found.reports));
         let path = found.branch();
-        let jobs = std::mem::take(&mut found.jobs);
-        let mut owner = owner(options, found, model, self.shared.clone(), self.events, words);
+        let (jobs, agents) = (std::mem::take(&mut found.jobs), std::mem::take(&mut found.agents));
+        let post = post(&options, &self.shared, self.agents);
+        let mut owner = owner(options, found, model, self.shared.clone(), self.events, words, post);
         owner.head = path.last().map(|entry| entry.id.clone());
         for entry in &path {
             owner.count(&entry.body);
@@ -181,8 +186,27 @@ impl Ends {
             owner.list_ended_jobs();
         }
         owner.publish_status();
-        Joined { owner, jobs, commands: self.commands, words: words_out }
+        Joined { owner, jobs, agents, commands: self.commands, words: words_out }
     }
+}
+
+/// Its place among all agents: the first, or that of the agent whose session it is.
+fn post(options: &Options, shared: &Shared, agents: AgentRecords) -> super::children::Post {
+    match &options.child {
+        Some(child) => child.crew.post(Some(child.path.clone()), shared),
+        None => super::children::Crew::new(options.limits.agents, agents).post(None, shared),
+    }
+}
+
+/// The tools of a session: an agent may have fewer, and one that is as deep as agents may be has none to spawn more.
+fn tools(options: &Options, depth: usize) -> Vec<Arc<dyn crate::tool::Tool>> {
+    let deep = depth >= usize::try_from(options.limits.agents.depth).unwrap_or(usize::MAX);
+    let given = options.child.as_ref().and_then(|child| child.tools.as_ref());
+    let has = |name: &str| {
+        !(deep && matches!(name, "spawn" | "agents"))
+            && given.is_none_or(|given| given.iter().any(|tool| tool == name))
+    };
+    crate::tool::table::all().into_iter().filter(|tool| has(tool.spec().name)).collect()
 }
 
 /// The owner of what was found, with nothing under way.
@@ -193,6 +217,7 @@ fn owner(
     shared: Shared,
     events: mpsc::Sender<Event>,
     words: mpsc::Sender<super::owner::Word>,
+    post: super::children::Post,
 ) -> Owner {
     let jobs_dir = found.dir.join(store::session::JOBS);
     let held = options.held.as_ref().map(|held| Arc::new(held.of_session(&found.dir)));
@@ -232,7 +257,8 @@ fn owner(
         control: crate::provider::Control::default(),
         retrying: None,
         pause: None,
-        tools: crate::tool::table::all(),
+        tools: tools(&options, post.depth()),
+        post,
         calls: Calls::default(),
         approvals: Vec::new(),
         rules: options.rules.clone(),
@@ -269,9 +295,16 @@ fn find(options: &Options) -> Result<Found, OpenError> {
     let Some(id) = id else {
         let dir =
             store::session::runs_in(cwd).map_err(|refusal| OpenError::Directory(refusal.to_string()))?;
-        return Ok(Found::fresh(Session::create(&options.dirs, &dir)?));
+        return Ok(Found::fresh(match &options.child {
+            None => Session::create(&options.dirs, &dir)?,
+            Some(child) => {
+                let of = store::codec::Parent { session: child.parent.clone(), agent: child.name.clone() };
+                Session::create_for(&options.dirs, &dir, child.session.clone(), of)?
+            }
+        }));
     };
-    match Session::open(&options.dirs, &id)? {
+    let there_now = options.child.as_ref().and(cwd);
+    match Session::open_in(&options.dirs, &id, there_now)? {
         Opening::Ours(session, opened) => {
             let opened = *opened;
             let session = *session;
@@ -283,6 +316,7 @@ fn find(options: &Options) -> Result<Found, OpenError> {
                 tree: opened.tree,
                 unsettled: opened.unsettled.into_iter().map(|u| u.start).collect(),
                 jobs: super::jobs::Known { nodes: opened.jobs, over: opened.jobs_over },
+                agents: super::children::Known { nodes: opened.agents },
                 reports: opened.reports,
                 read_only: None,
                 session,
@@ -302,6 +336,7 @@ fn find(options: &Options) -> Result<Found, OpenError> {
                 tree: opened.tree,
                 unsettled: Vec::new(),
                 jobs: super::jobs::Known::default(),
+                agents: super::children::Known::default(),
                 reports: opened.reports,
                 read_only: Some(who),
                 id,
@@ -325,6 +360,7 @@ impl Found {
             tree: store::tree::Tree::default(),
             unsettled: Vec::new(),
             jobs: super::jobs::Known::default(),
+            agents: super::children::Known::default(),
             reports: Vec::new(),
             read_only: None,
             session,
@@ -334,6 +370,9 @@ impl Found {
 
 /// The model asked for; else the one that the session used last.
 fn choose_model(options: &Options, found: &Found) -> Result<Option<super::ModelInUse>, OpenError> {
+    if let Some(child) = &options.child {
+        return Ok(Some(child.model.clone()));
+    }
     let used = found.branch().iter().rev().find_map(|entry| match &entry.body {
         EntryBody::Setting(setting) => setting.model.clone(),
         EntryBody::Answer(answer) if !answer.model.is_empty() => Some(answer.model.clone()),

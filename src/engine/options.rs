@@ -10,6 +10,7 @@ use crate::api::message::{Thinking, Usage};
 use crate::api::provider::ModelCard;
 use crate::base::{Millis, SessionId};
 use crate::law::access::rule::Rules;
+use crate::law::children::Bounds;
 use crate::provider::Provider;
 use crate::sandbox::hold::Held;
 use crate::store::Dirs;
@@ -82,6 +83,12 @@ pub struct Limits {
     pub jobs_kept: bool,
     /// Whether the end of a job begins a turn when none runs.
     pub job_end_starts_turn: bool,
+    /// How many agents work at once, how deep they may have agents, and when one is given up.
+    pub agents: Bounds,
+    /// Whether an agent in a copy runs commands where they cannot be held in it.
+    pub unheld_commands: bool,
+    /// Whether the end of an agent begins a turn when none runs.
+    pub agent_end_starts_turn: bool,
     /// Tokens of the window kept free for the answer.
     pub reserve: u64,
     /// Tokens of the newest entries that stay verbatim in a compaction.
@@ -134,6 +141,8 @@ pub struct Options {
     pub limits: Limits,
     /// Things to say at once: problems of the settings.
     pub notices: Vec<String>,
+    /// Whose session it is, when it is an agent's.
+    pub child: Option<super::ChildOf>,
 }
 
 /// How commands are confined, in words.

@@ -118,6 +118,8 @@ pub struct Owner {
     pub(super) pause: Option<Instant>,
     pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) calls: Calls,
+    /// The agents.
+    pub(super) post: super::children::Post,
     /// The jobs.
     pub(super) desk: super::jobs::Desk,
     /// All entries, of every branch.
@@ -163,6 +165,7 @@ impl Owner {
     ) {
         self.publish_status();
         let jobs = self.desk.wake.clone();
+        let agents = self.post.wake.clone();
         while !self.done() {
             let deadline = self.deadline();
             tokio::select! {
@@ -174,11 +177,13 @@ impl Owner {
                 Some(word) = words.recv() => self.on_word(word),
                 event = Stream::next(&mut self.stream) => self.on_stream(event),
                 () = jobs.notified() => self.on_jobs(),
+                () = agents.notified() => self.on_agents(),
                 () = Self::at(deadline) => self.on_deadline(),
             }
             self.go_on_rewinding();
         }
         self.on_jobs();
+        self.on_agents();
         self.write_nodes();
         self.flush();
         self.keep_draft();
@@ -234,7 +239,8 @@ impl Owner {
             && self.hand_backs.at_rest()
             && self.stream.is_none()
             && self.calls.is_empty()
-            && self.desk.none_to_end();
+            && self.desk.none_to_end()
+            && self.post.none_lives();
         over || until <= Instant::now()
     }
 
@@ -253,6 +259,7 @@ impl Owner {
         self.cancel_all();
         self.forgo_rewinding();
         self.end_jobs(leave_jobs);
+        self.post.close();
         if self.disk_failed {
             self.abandon_calls();
         }
@@ -309,9 +316,8 @@ impl Owner {
             Command::Rewind { to, restore, take_back } => self.rewind(to, restore, take_back),
             Command::Detach { call } => self.detach(call),
             Command::Job { job, ask } => self.job(job, ask),
-            Command::Agent { path, .. } => {
-                self.say(crate::api::entry::Level::Warning, format!("There is no agent {path}."));
-            }
+            Command::Agent { path, ask } => self.agent(&path, ask),
+            Command::Allow(rule) => self.allow(&rule),
             Command::UndoRestore => self.undo_restore(),
             Command::Fork { to, take_back } => self.fork(to.as_ref(), take_back.as_ref()),
             Command::Shell { command, hidden } => self.run_shell(command, hidden),
@@ -369,8 +375,11 @@ impl Owner {
             .collect();
         let context = Context { used: self.used(), window: self.model.as_ref().and_then(|m| m.card.window) };
         let (model, scripted) = self.model.as_ref().map(|m| (m.id.clone(), m.scripted)).unwrap_or_default();
-        let approvals =
-            (*self.shared.read().approvals != self.approvals).then(|| Arc::new(self.approvals.clone()));
+        let approvals = {
+            let mut all = self.approvals.clone();
+            all.extend(self.post.approvals());
+            (*self.shared.read().approvals != all).then(|| Arc::new(all))
+        };
         self.shared.change(|record| {
             let status = Arc::make_mut(&mut record.status);
             status.title.clone_from(&self.title);

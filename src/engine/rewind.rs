@@ -196,10 +196,19 @@ impl Owner {
             Why::Undo { .. } => self.put_back(),
             Why::Rewind { to } => {
                 let orphans = self.orphans(to.as_ref());
+                let since = to.clone();
                 if let Err(why) = self.move_head(to) {
                     Note::remove(&self.session_dir);
                     self.rewound();
                     return self.say(Level::Error, format!("The session could not be rewound: {why}"));
+                }
+                let agents = self.stop_agents_since(since.as_ref());
+                if !agents.is_empty() {
+                    let words = format!(
+                        "The agents {} were asked for later and are stopped; their copies are kept.",
+                        agents.join(", ")
+                    );
+                    self.say(Level::Info, words);
                 }
                 for job in &orphans {
                     self.desk.ask(*job, JobAsk::Kill, By::Rewind);

@@ -1,7 +1,7 @@
 //! `windlass exec`: one prompt without a screen. A last line and an exit code always; a slow reader
 //! loses nothing, for each line is written whole before the next is read off the record.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -56,6 +56,8 @@ struct Run<'a> {
     /// Calls whose approval was refused; each is answered and told once.
     refused: BTreeSet<CallId>,
     interrupted: bool,
+    /// The readers of its agents' records, by path.
+    agents: BTreeMap<String, Reader>,
 }
 
 /// Runs the prompt to the end of its turn; the exit code.
@@ -70,6 +72,7 @@ pub async fn exec(front: Front, options: ExecOptions, out: &mut dyn Write, error
         broken: false,
         refused: BTreeSet::new(),
         interrupted: false,
+        agents: BTreeMap::new(),
     };
     let status = run.front.shared.read().status.clone();
     run.emit(&json!({
@@ -154,10 +157,13 @@ impl Run<'_> {
     /// Writes what is new; whether the turn is over.
     async fn pump(&mut self) -> bool {
         let mut closed = self.events();
+        // what an agent did comes before its end
+        self.agents();
         let (events, approvals, busy) = {
             let record = self.front.shared.read();
             let approvals = record.approvals.clone();
-            (self.reader.read(&record), approvals, record.status.phase.busy())
+            let agents = !self.interrupted && record.agents.iter().any(|(_, row)| row.runs());
+            (self.reader.read(&record), approvals, agents || record.status.phase.busy())
         };
         for event in &events {
             self.emit(event);
@@ -191,6 +197,35 @@ impl Run<'_> {
         over
     }
 
+    /// Writes what is new of its agents; each event says whose it is.
+    fn agents(&mut self) {
+        for (path, shared) in self.front.agents.all() {
+            let events = self.agents.entry(path.clone()).or_default().read(&shared.read());
+            for mut event in events {
+                if let Some(fields) = event.as_object_mut() {
+                    fields.insert("agent".into(), path.as_str().into());
+                }
+                self.emit(&event);
+            }
+        }
+    }
+
+    /// Says what becomes of agents that have not ended.
+    fn say_agents(&mut self) {
+        let cut: Vec<String> = {
+            let record = self.front.shared.read();
+            record.agents.iter().filter(|(_, row)| row.runs()).map(|(path, _)| path.clone()).collect()
+        };
+        if !cut.is_empty() {
+            let text = format!(
+                "agents that still work are cut with the program: {}; open the session again to let them go on or to \
+                 end them",
+                cut.join(", ")
+            );
+            self.emit(&json!({"type": "notice", "level": "warning", "text": text}));
+        }
+    }
+
     /// Says what becomes of the jobs that run.
     fn say_jobs(&mut self) {
         let (ends, kept): (Vec<JobRow>, Vec<JobRow>) = {
@@ -215,6 +250,7 @@ impl Run<'_> {
 
     async fn close(mut self, woken: &Notify) -> u8 {
         self.say_jobs();
+        self.say_agents();
         self.command(Command::Close { leave_jobs: false }).await;
         loop {
             match self.front.events.recv().await {
@@ -227,6 +263,7 @@ impl Run<'_> {
             }
         }
         woken.notify_one();
+        self.agents();
         let (events, status) = {
             let record = self.front.shared.read();
             (self.reader.read(&record), record.status.clone())
@@ -259,11 +296,14 @@ impl Run<'_> {
     fn plain(&mut self, event: &Value) -> std::io::Result<()> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         let text = event.get("text").and_then(Value::as_str).unwrap_or_default();
-        if kind == "text.delta" {
+        // of agents only what they do, not what they say
+        let own = event.get("agent").is_none();
+        if kind == "text.delta" && own {
             self.out.write_all(text.as_bytes())?;
             return self.out.flush();
         }
         if kind == "message"
+            && own
             && event.get("role").and_then(Value::as_str) == Some("assistant")
             && !text.is_empty()
         {

@@ -29,6 +29,10 @@ pub struct Reader {
     tried: u32,
     /// Jobs that were told.
     jobs: BTreeSet<JobId>,
+    /// Agents that were told.
+    agents: BTreeSet<String>,
+    /// How far the board of agents was read.
+    agents_revision: u64,
     /// How far the board of jobs was read.
     jobs_revision: u64,
     /// A message of the person stands in the record.
@@ -46,6 +50,7 @@ impl Reader {
             position: record.path.len(),
             epoch: record.epoch,
             jobs: record.jobs.iter().map(|(job, _)| *job).collect(),
+            agents: record.agents.iter().map(|(path, _)| path.clone()).collect(),
             ..Self::default()
         }
     }
@@ -57,8 +62,9 @@ impl Reader {
             self.epoch = record.epoch;
             self.position = self.position.min(record.path.len());
         }
-        // a job is on the board before its end is an entry
+        // a job is on the board before its end is an entry, and so is an agent
         self.jobs(record, &mut out);
+        self.agents(record, &mut out);
         while let Some(entry) = record.path.get(self.position) {
             self.position += 1;
             self.entry(entry, &mut out);
@@ -77,6 +83,22 @@ impl Reader {
         for (job, row) in changes.running {
             if self.jobs.insert(*job) {
                 out.push(json!({"type": "job.started", "job": job, "command": row.node.command}));
+            }
+        }
+    }
+
+    /// The agents of this session; those under them are told by their own.
+    fn agents(&mut self, record: &Record, out: &mut Vec<Value>) {
+        if record.agents.revision() == self.agents_revision {
+            return;
+        }
+        let changes = record.agents.changes_since(self.agents_revision);
+        self.agents_revision = changes.revision;
+        for (path, row) in changes.running {
+            if !path.contains('/') && self.agents.insert(path.clone()) {
+                out.push(
+                    json!({"type": "child.started", "name": path, "workspace": row.node.workspace.word()}),
+                );
             }
         }
     }
@@ -279,6 +301,7 @@ pub fn line(event: &Value) -> Option<String> {
         }
         "job.started" => Some(format!("· {} runs: {}", text("job"), text("command"))),
         "job.ended" => Some(format!("· {} ended: {}", text("job"), text("cause"))),
+        "child.started" => Some(format!("· agent {} begins ({})", text("name"), text("workspace"))),
         "child.ended" => Some(format!("· {} ended: {}", text("name"), text("status"))),
         "notice" => Some(format!("{}: {}", text("level"), text("text"))),
         _ => None,

@@ -10,11 +10,15 @@
 //! Keeps `child_ends_once`, `places_are_bounded`, `waiting_parent_holds_no_place`, `child_is_stopped_alone`,
 //! `child_stops_before_its_hand_back`.
 
+mod event;
+mod state;
+
 use std::collections::{BTreeMap, VecDeque};
 
-use serde::{Deserialize, Serialize};
-
 use crate::base::Millis;
+
+pub use event::{Asked, Effect, Event, Found, Refusal};
+pub use state::{By, End, Stage, State, Work};
 
 /// Most children that a program knows at once, of all parents.
 pub const CHILDREN_MAX: usize = 1024;
@@ -30,119 +34,6 @@ pub struct Bounds {
     pub depth: u32,
     /// One that is silent for so long is ended; none: never.
     pub stall: Option<Millis>,
-}
-
-/// Who had a child stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// The person.
-    User,
-    /// The model of its parent.
-    Model,
-    /// Its budget is used up.
-    Budget,
-    /// Its parent was ended.
-    Parent,
-    /// A rewind to before it was asked for.
-    Rewind,
-}
-
-/// How a child ended.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum End {
-    /// It gave its answer.
-    Answered,
-    /// Its turn failed, or it could not begin.
-    Failed {
-        /// Why, in words.
-        why: String,
-    },
-    /// It was silent for too long.
-    Stalled {
-        /// For how long.
-        after: Millis,
-    },
-    /// It was stopped.
-    Stopped {
-        /// By whom.
-        by: By,
-    },
-    /// The person deleted it.
-    Deleted,
-}
-
-impl End {
-    /// The word of the events: `answered`, `failed`, `stalled`, `stopped`, `deleted`.
-    pub fn status(&self) -> &'static str {
-        match self {
-            End::Answered => "answered",
-            End::Failed { .. } => "failed",
-            End::Stalled { .. } => "stalled",
-            End::Stopped { .. } => "stopped",
-            End::Deleted => "deleted",
-        }
-    }
-    /// In words: `answered`, `failed: …`, `stalled: silent for 10:00`, `stopped by you`.
-    pub fn words(&self) -> String {
-        match self {
-            End::Answered => "answered".to_owned(),
-            End::Failed { why } => format!("failed: {why}"),
-            End::Stalled { after } => format!("stalled: silent for {}", after.length()),
-            End::Stopped { by: By::User } => "stopped by you".to_owned(),
-            End::Stopped { by: By::Model } => "stopped by the model".to_owned(),
-            End::Stopped { by: By::Budget } => "stopped: its budget is used up".to_owned(),
-            End::Stopped { by: By::Parent } => "stopped with its parent".to_owned(),
-            End::Stopped { by: By::Rewind } => "stopped by a rewind".to_owned(),
-            End::Deleted => "deleted".to_owned(),
-        }
-    }
-    /// Whether what it changed is handed back: after a rewind its copy is kept as it is.
-    fn hands_back(&self) -> bool {
-        *self != End::Stopped { by: By::Rewind }
-    }
-}
-
-/// What a child that works does.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Work {
-    /// Its turn runs.
-    Turn,
-    /// Its turn waits for its own children.
-    Waits,
-    /// Its turn is over, with this as its end; its own children still work.
-    Over(End),
-}
-
-/// How far the stopping of a child is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// Its turn was cut; its own children end first.
-    Children,
-    /// Its session is being closed, its jobs with it.
-    Closing,
-    /// Its session is closed; its own children have not ended.
-    Closed,
-}
-
-/// How a child stands.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// It waits for a place.
-    Waiting,
-    /// Its copy and its session are being made.
-    Preparing,
-    /// It works.
-    Working(Work),
-    /// It is being stopped; none: the program goes.
-    Stopping(Option<End>, Stage),
-    /// Its changes are handed back.
-    HandingBack(End),
-    /// The program went before it had ended. It can be woken, or ended.
-    Cut,
-    /// It has ended.
-    Ended(End),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -184,87 +75,6 @@ pub struct Children {
     children: BTreeMap<String, Child>,
     /// Those that wait for a place, the next first.
     line: VecDeque<String>,
-}
-
-/// Who asks for a child, and for which.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// Its parent among the children; none: the session itself.
-    pub parent: Option<String>,
-    /// Its name under its parent.
-    pub name: String,
-    /// Whether it has a copy of its own.
-    pub isolated: bool,
-    /// Most tokens; none: any number.
-    pub budget: Option<u64>,
-}
-
-/// Why a child is not to be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The name is none that a file could have.
-    Name,
-    /// A child of that name is or was there.
-    Taken,
-    /// It would be too deep.
-    Deep {
-        /// The bound.
-        depth: u32,
-    },
-    /// Its parent is being ended.
-    ParentEnds,
-    /// There are too many, those that ended too.
-    Many,
-}
-
-/// What happens to a child.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// Its copy and its session stand.
-    Prepared,
-    /// They could not be made: why; none: who asked for it went away. Nothing of it is left.
-    Unprepared(Option<String>),
-    /// Its record changed.
-    Heard,
-    /// It waits for the person's word, or no longer.
-    Asks(bool),
-    /// Its turn begins to wait for its children.
-    Waits,
-    /// Its turn runs, or goes on.
-    Goes,
-    /// It used so many tokens.
-    Used(u64),
-    /// Its turn is over.
-    Over(End),
-    /// It is to be stopped.
-    Stop(By),
-    /// It is to be deleted.
-    Delete,
-    /// Its session is closed.
-    Closed,
-    /// What it changed was handed back, or could not be.
-    HandedBack,
-    /// It is to work again.
-    Woken,
-}
-
-/// What the shell is to do with a child.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Make its copy and its session.
-    Prepare(String),
-    /// Give it its words.
-    Begin(String),
-    /// Cut its turn; its session stays open.
-    Halt(String),
-    /// Close its session with all that it runs; `Closed` follows. What is being prepared is given up.
-    Close(String),
-    /// Hand back what it changed; `HandedBack` follows.
-    HandBack(String),
-    /// Tell its parent of its end.
-    Ended(String, End),
-    /// Nothing of it is left.
-    Forget(String),
 }
 
 /// The path of a child: its name behind that of its parent.
@@ -313,10 +123,17 @@ impl Children {
         Ok(self.settle())
     }
 
-    /// A child of an earlier program, which had ended so or (none) was cut.
-    pub fn found(&mut self, path: &str, isolated: bool, end: Option<End>) {
+    /// A child of an earlier program.
+    pub fn found(&mut self, path: &str, isolated: bool, found: Found) -> Vec<Effect> {
+        if self.children.contains_key(path) {
+            return Vec::new();
+        }
         let parent = path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-        let state = end.map_or(State::Cut, State::Ended);
+        let (state, effects) = match found {
+            Found::Cut => (State::Cut, Vec::new()),
+            Found::HandsBack(end) => (State::HandingBack(end), vec![Effect::HandBack(path.to_owned())]),
+            Found::Ended(end) => (State::Ended(end), Vec::new()),
+        };
         let child = Child {
             parent,
             isolated,
@@ -327,7 +144,8 @@ impl Children {
             asking: false,
             budget: None,
         };
-        self.children.entry(path.to_owned()).or_insert(child);
+        self.children.insert(path.to_owned(), child);
+        effects
     }
 
     /// How a child stands.

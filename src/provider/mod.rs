@@ -125,4 +125,10 @@ pub trait Provider: Send + Sync {
     /// Asks. Events come over the channel (make it with [`STREAM_MAX`]) while the returned future is
     /// driven; dropping the receiver cancels too. Adapters spawn nothing, so the caller does.
     fn stream(&self, ask: Ask, control: Control, events: mpsc::Sender<StreamEvent>) -> Answering;
+
+    /// Who is asked for the agent of this path; none: the same. A script has words of its own for each.
+    fn for_agent(&self, path: &str) -> Option<Result<Arc<dyn Provider>, String>> {
+        let _ = path;
+        None
+    }
 }

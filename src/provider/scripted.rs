@@ -180,7 +180,7 @@ impl Scripted {
     /// The script of a child, from its start. `None`: the script has no agent of that name.
     pub fn agent(&self, name: &str) -> Option<Scripted> {
         let turns = Arc::clone(self.agents.get(name)?);
-        Some(Scripted { turns, next: Arc::default(), agents: Arc::default(), ..self.clone() })
+        Some(Scripted { turns, next: Arc::default(), ..self.clone() })
     }
 
     fn take(&self) -> (usize, Option<Turn>) {
@@ -199,6 +199,16 @@ impl Provider for Scripted {
         let speech = Speech { script: self.clone(), ask, blocks: Vec::new(), usage: None };
         let policy = self.policy;
         Box::pin(run(speech, policy, control, events))
+    }
+
+    fn for_agent(&self, path: &str) -> Option<Result<Arc<dyn Provider>, String>> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let found = self.agent(path).or_else(|| self.agent(name));
+        Some(
+            found.map(|script| Arc::new(script) as Arc<dyn Provider>).ok_or_else(|| {
+                format!("the script {} has no agent {name}: add it to its `agents`", self.file)
+            }),
+        )
     }
 }
 

@@ -8,6 +8,7 @@ use crate::base::Millis;
 use crate::cli::args::Start;
 use crate::config::{self, Loaded, Settings, Trust};
 use crate::engine::{KeepRule, KeepTrust, Limits, Models, Options, Which};
+use crate::law::children::Bounds;
 use crate::law::retry::Policy;
 use crate::provider::Waits;
 use crate::provider::table::Table;
@@ -85,6 +86,7 @@ pub fn ready(loaded: &Loaded, dirs: &Dirs, start: &Start) -> Result<Ready, Misus
         rehearsal: false,
         limits: limits(settings),
         notices,
+        child: None,
     };
     Ok(Ready { options, models, secrets, first_run })
 }
@@ -146,6 +148,13 @@ fn limits(settings: &Settings) -> Limits {
         jobs_max: settings.jobs.limit,
         jobs_kept: settings.jobs.keep_on_disconnect,
         job_end_starts_turn: settings.jobs.end_starts_turn,
+        agents: Bounds {
+            at_once: settings.agents.at_once,
+            depth: settings.agents.depth,
+            stall: (settings.agents.stall_ms > 0).then_some(Millis(settings.agents.stall_ms)),
+        },
+        unheld_commands: settings.agents.unheld_commands,
+        agent_end_starts_turn: settings.agents.end_starts_turn,
         reserve: if settings.compaction.auto { settings.compaction.reserve } else { 0 },
         keep_recent: settings.compaction.keep_recent_tokens,
     }

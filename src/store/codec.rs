@@ -9,6 +9,8 @@
 //! {"type":"head","to":"e000000001"}
 //! {"type":"job","node":{"id":"j1","call":"c4","command":"npm run dev",…}}
 //! {"type":"job_over","job":"j1"}
+//! {"type":"agent","node":{"name":"lexer","session":"0190…","run":1,…}}
+//! {"type":"agent_over","name":"lexer","run":1}
 //! ```
 //!
 //! A line is read in two steps, first its frame, then its body by its type, so that raw JSON of a provider
@@ -24,6 +26,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::Error;
+use crate::api::agent::AgentNode;
 use crate::api::entry::{Entry, EntryBody, UnknownEntry};
 use crate::api::job::JobNode;
 use crate::base::{EntryId, JobId, Millis, SessionId};
@@ -44,6 +47,17 @@ pub struct Header {
     pub cwd: Option<PathBuf>,
     /// When it was made.
     pub created: Millis,
+    /// Whose agent's it is; none: a person's.
+    pub of: Option<Parent>,
+}
+
+/// The session that an agent works for, and how it is called there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parent {
+    /// The session.
+    pub session: SessionId,
+    /// The agent's name.
+    pub agent: String,
 }
 
 /// What a line says.
@@ -63,6 +77,10 @@ pub enum Record {
     Job(JobNode),
     /// This job runs no longer.
     JobOver(JobId),
+    /// This agent has not ended.
+    Agent(AgentNode),
+    /// This run of an agent is over.
+    AgentOver(String, u32),
     /// Something of a kind that this program does not know, outside the tree.
     Other,
     /// Nothing.
@@ -113,6 +131,10 @@ struct Session {
     cwd: Option<PathBuf>,
     #[serde(default)]
     created: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<SessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
 }
 
 fn first() -> u64 {
@@ -147,6 +169,21 @@ struct JobOver {
     job: JobId,
 }
 
+#[derive(Serialize, Deserialize)]
+struct Agent {
+    #[serde(rename = "type")]
+    kind: Cow<'static, str>,
+    node: AgentNode,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AgentOver {
+    #[serde(rename = "type")]
+    kind: Cow<'static, str>,
+    name: String,
+    run: u32,
+}
+
 /// Reads one line (without its newline). `Err` says why it is none of ours.
 pub fn decode(line: &[u8]) -> Result<Record, String> {
     if line.iter().all(u8::is_ascii_whitespace) {
@@ -157,7 +194,8 @@ pub fn decode(line: &[u8]) -> Result<Record, String> {
         "session" => {
             let read: Session = serde_json::from_slice(line).map_err(|e| e.to_string())?;
             let created = instant(&read.created).unwrap_or_default();
-            Ok(Record::Header(Header { v: read.v, id: read.id, cwd: read.cwd, created }))
+            let of = read.parent.map(|session| Parent { session, agent: read.agent.unwrap_or_default() });
+            Ok(Record::Header(Header { v: read.v, id: read.id, cwd: read.cwd, created, of }))
         }
         "title" if frame.id.is_none() => {
             Ok(serde_json::from_slice::<Title>(line).map_or(Record::Other, |read| Record::Title(read.title)))
@@ -172,6 +210,11 @@ pub fn decode(line: &[u8]) -> Result<Record, String> {
             Ok(serde_json::from_slice::<JobOver>(line)
                 .map_or(Record::Other, |read| Record::JobOver(read.job)))
         }
+        "agent" if frame.id.is_none() => {
+            Ok(serde_json::from_slice::<Agent>(line).map_or(Record::Other, |read| Record::Agent(read.node)))
+        }
+        "agent_over" if frame.id.is_none() => Ok(serde_json::from_slice::<AgentOver>(line)
+            .map_or(Record::Other, |read| Record::AgentOver(read.name, read.run))),
         _ => decode_entry(&frame),
     }
 }
@@ -341,6 +384,8 @@ pub fn encode_header(header: &Header) -> Result<String, Error> {
         id: header.id.clone(),
         cwd: header.cwd.clone(),
         created: stamp(header.created),
+        parent: header.of.as_ref().map(|of| of.session.clone()),
+        agent: header.of.as_ref().map(|of| of.agent.clone()),
     })
 }
 
@@ -364,6 +409,16 @@ pub fn encode_job_over(job: JobId) -> Result<String, Error> {
     line(&JobOver { kind: "job_over".into(), job })
 }
 
+/// An agent that has not ended as a line.
+pub fn encode_agent(node: &AgentNode) -> Result<String, Error> {
+    line(&Agent { kind: "agent".into(), node: node.clone() })
+}
+
+/// The end of an agent's run as a line.
+pub fn encode_agent_over(name: &str, run: u32) -> Result<String, Error> {
+    line(&AgentOver { kind: "agent_over".into(), name: name.to_owned(), run })
+}
+
 /// An instant as RFC 3339 in UTC, with milliseconds.
 pub fn stamp(at: Millis) -> String {
     let at = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
@@ -378,12 +433,12 @@ pub fn instant(text: &str) -> Option<Millis> {
 
 /// The header for a journal whose own cannot be read.
 pub fn lost_header(id: SessionId) -> Header {
-    Header { v: VERSION, id, cwd: None, created: Millis::default() }
+    Header { v: VERSION, id, cwd: None, created: Millis::default(), of: None }
 }
 
 /// A header for a new session.
 pub fn new_header(id: SessionId, cwd: &Path, created: Millis) -> Header {
-    Header { v: VERSION, id, cwd: Some(cwd.to_owned()), created }
+    Header { v: VERSION, id, cwd: Some(cwd.to_owned()), created, of: None }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which sessions there are, newest first. Quick for thousands: of each journal only the beginning is read.
 //!
-//! A session that cannot be read is left out; a session without a message is nothing to go back to.
+//! A session of an agent is its parent's matter and left out. A session that cannot be read is left out; a session without a message is nothing to go back to.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -105,7 +105,7 @@ fn info(found: Found, wanted: &dyn Fn(&Header) -> bool) -> Option<SessionInfo> {
         Ok(Record::Header(header)) => header,
         Ok(_) | Err(_) => codec::lost_header(found.id.clone()),
     };
-    if !wanted(&header) {
+    if header.of.is_some() || !wanted(&header) {
         return None;
     }
     let first = first_message(&mut input)?;

@@ -9,6 +9,7 @@ use std::io::{self, BufRead, Read};
 use super::blobs::Blobs;
 use super::codec::{self, Header, Record};
 use super::tree::{Mint, Tree};
+use crate::api::agent::AgentNode;
 use crate::api::entry::Entry;
 use crate::api::job::JobNode;
 use crate::base::{JobId, SessionId};
@@ -40,6 +41,8 @@ pub struct Reading {
     pub mint: Mint,
     /// Jobs that ran when the journal was last written, by their nodes.
     pub jobs: BTreeMap<JobId, JobNode>,
+    /// Agents that had not ended when the journal was last written, by their names.
+    pub agents: BTreeMap<String, AgentNode>,
     /// Bytes of all whole commits.
     pub whole: u64,
     /// Bytes behind them: a commit that was cut off.
@@ -133,6 +136,7 @@ impl<'a> Fold<'a> {
             title: String::new(),
             mint: Mint::default(),
             jobs: BTreeMap::new(),
+            agents: BTreeMap::new(),
             whole: 0,
             torn: None,
             bad: Vec::new(),
@@ -174,6 +178,14 @@ impl<'a> Fold<'a> {
             }
             Record::JobOver(job) => {
                 self.out.jobs.remove(&job);
+            }
+            Record::Agent(node) => {
+                self.out.agents.insert(node.name.clone(), node);
+            }
+            Record::AgentOver(name, run) => {
+                if self.out.agents.get(&name).is_some_and(|node| node.run <= run) {
+                    self.out.agents.remove(&name);
+                }
             }
             // A second header says nothing that the first did not: it is kept and passed by.
             Record::Header(_) | Record::Other | Record::Blank => {}

@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::blobs::{self, Blobs};
-use super::codec::{self, Header, RECORD_MAX, VERSION};
+use super::codec::{self, Header, Parent, RECORD_MAX, VERSION};
 use super::dirs::Dirs;
 use super::error::Error;
 use super::journal::{Durability, JOURNAL, Journal};
@@ -31,6 +31,7 @@ use super::lease::{LEASE, Lease, Taking};
 use super::private;
 use super::reading::Reading;
 use super::tree::{Mint, Tree, Unsettled};
+use crate::api::agent::AgentNode;
 use crate::api::entry::{Entry, EntryBody};
 use crate::api::job::JobNode;
 use crate::base::{CallId, EntryId, JobId, Millis, SessionId};
@@ -78,6 +79,8 @@ pub struct Opened {
     pub unsettled: Vec<Unsettled>,
     /// Jobs that ran when the journal was last written, by their nodes.
     pub jobs: Vec<JobNode>,
+    /// Agents that had not ended when the journal was last written.
+    pub agents: Vec<AgentNode>,
     /// Jobs whose end was told.
     pub jobs_over: BTreeSet<JobId>,
     /// What was found and mended, in words for a person.
@@ -99,7 +102,7 @@ impl Opened {
         self.tree.path(self.tree.head.as_ref())
     }
     fn of(reading: Reading) -> (Opened, Mint) {
-        let Reading { header, tree, title, mint, jobs, reports, .. } = reading;
+        let Reading { header, tree, title, mint, jobs, agents, reports, .. } = reading;
         let unsettled = tree.unsettled();
         let ended = |entry: &std::sync::Arc<Entry>| match &entry.body {
             EntryBody::JobEnd(end) => Some(end.job),
@@ -107,17 +110,26 @@ impl Opened {
         };
         let jobs_over = tree.entries.iter().filter_map(ended).collect();
         let jobs = jobs.into_values().collect();
-        (Opened { header, tree, title, unsettled, jobs, jobs_over, reports }, mint)
+        let agents = agents.into_values().collect();
+        (Opened { header, tree, title, unsettled, jobs, agents, jobs_over, reports }, mint)
     }
 }
 
 impl Session {
     /// A new session in this directory. Nothing is made on the disk yet.
     pub fn create(dirs: &Dirs, cwd: &Path) -> Result<Session, Error> {
+        Self::made(dirs, cwd, mint(), None)
+    }
+
+    /// A new session of an agent, with an id that was minted before.
+    pub fn create_for(dirs: &Dirs, cwd: &Path, id: SessionId, of: Parent) -> Result<Session, Error> {
+        Self::made(dirs, cwd, id, Some(of))
+    }
+
+    fn made(dirs: &Dirs, cwd: &Path, id: SessionId, of: Option<Parent>) -> Result<Session, Error> {
         let cwd = runs_in(Some(cwd))?;
         let cwd = fs::canonicalize(&cwd).map_err(Error::io("look at", &cwd))?;
-        let id = SessionId::new(Uuid::now_v7().to_string());
-        let header = codec::new_header(id, &cwd, now());
+        let header = Header { of, ..codec::new_header(id, &cwd, now()) };
         let place = Place::Unborn(codec::encode_header(&header)?);
         Ok(Session { dirs: dirs.clone(), header, cwd, title: String::new(), mint: Mint::default(), place })
     }
@@ -125,6 +137,11 @@ impl Session {
     /// Opens a session for commits, if no other program has it open and its directory is there. What a crash
     /// left is mended and told.
     pub fn open(dirs: &Dirs, id: &SessionId) -> Result<Opening, Error> {
+        Self::open_in(dirs, id, None)
+    }
+
+    /// The same in another directory than the one that it names: that of an agent's new copy.
+    pub fn open_in(dirs: &Dirs, id: &SessionId, there_now: Option<&Path>) -> Result<Opening, Error> {
         let dir = there(dirs, id)?;
         let (lease, before) = match Lease::take(&dir.join(LEASE))? {
             Taking::Ours(lease, before) => (lease, before),
@@ -139,7 +156,7 @@ impl Session {
         let mut cwd = PathBuf::new();
         let (journal, reading) = Journal::open(&dir, id, &blobs, |header| {
             known(header)?;
-            cwd = runs_in(header.cwd.as_deref())?;
+            cwd = runs_in(there_now.or(header.cwd.as_deref()))?;
             Ok(())
         })?;
         let (opened, mint) = Opened::of(reading);
@@ -351,6 +368,11 @@ pub fn runs_in(named: Option<&Path>) -> Result<PathBuf, Refusal> {
         None => Seen::Nothing,
     };
     cwd(named, seen).map(Path::to_owned)
+}
+
+/// A new session's id.
+pub fn mint() -> SessionId {
+    SessionId::new(Uuid::now_v7().to_string())
 }
 
 /// The time by the machine's clock.

@@ -94,6 +94,21 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// A list of strings that may be absent or null.
+    pub fn texts_opt(&self, name: &str) -> Result<Option<Vec<String>>, String> {
+        let expected = "a list of strings";
+        match self.given(name) {
+            None => Ok(None),
+            Some(Value::Array(items)) => {
+                let text = |item: &Value| {
+                    item.as_str().map(str::to_owned).ok_or_else(|| self.wrong(name, expected, item))
+                };
+                items.iter().map(text).collect::<Result<Vec<_>, _>>().map(Some)
+            }
+            Some(other) => Err(self.wrong(name, expected, other)),
+        }
+    }
+
     /// A boolean that may be absent or null (then false).
     pub fn flag(&self, name: &str) -> Result<bool, String> {
         match self.given(name) {

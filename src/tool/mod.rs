@@ -2,12 +2,14 @@
 //! output bounds.
 
 pub mod agent_words;
+pub mod agents;
 pub mod apply_patch;
 pub mod bash;
 mod bash_end;
 mod blocking;
 pub mod change;
 mod change_call;
+pub mod crew;
 pub mod desk;
 mod diff;
 pub mod edit;
@@ -24,6 +26,7 @@ pub mod put_back;
 pub mod read;
 mod sink;
 pub mod site;
+pub mod spawn;
 mod spot;
 pub mod table;
 pub mod todo;
@@ -99,6 +102,8 @@ pub struct CallContext {
     pub detach: CancellationToken,
     /// The session's jobs.
     pub desk: Arc<dyn Desk>,
+    /// The session's agents.
+    pub crew: Arc<dyn crew::Crew>,
     /// Whether its command goes on when the program goes.
     pub kept: bool,
     /// Who runs it.

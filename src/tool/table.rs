@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::law::output::{DEFAULT_LIMITS, Keep, OutputLimits, Truncation};
 use crate::tool::Tool;
+use crate::tool::agents::Agents;
 use crate::tool::apply_patch::ApplyPatchTool;
 use crate::tool::bash::Bash;
 use crate::tool::edit::EditTool;
@@ -13,6 +14,7 @@ use crate::tool::glob::GlobTool;
 use crate::tool::grep::GrepTool;
 use crate::tool::jobs::Jobs;
 use crate::tool::read::ReadTool;
+use crate::tool::spawn::Spawn;
 use crate::tool::todo::TodoTool;
 use crate::tool::write::WriteTool;
 
@@ -27,6 +29,8 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(GlobTool),
         Arc::new(Bash::default()),
         Arc::new(Jobs),
+        Arc::new(Spawn),
+        Arc::new(Agents),
         Arc::new(TodoTool),
     ]
 }

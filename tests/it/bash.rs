@@ -83,6 +83,7 @@ impl Session {
             budget: Millis(30_000),
             detach: CancellationToken::new(),
             desk: SmallDesk::new(64),
+            crew: Arc::new(windlass::tool::crew::Nobody),
             kept: false,
             by: Starter::Model,
             hidden: false,

@@ -4,6 +4,9 @@
 mod access;
 mod adopt;
 mod again;
+mod agents;
+mod agents_bridge;
+mod agents_crash;
 mod attach;
 mod bash;
 mod call_bridge;

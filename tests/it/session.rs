@@ -93,10 +93,14 @@ impl Place {
                 jobs_max: 64,
                 jobs_kept: false,
                 job_end_starts_turn: false,
+                agents: windlass::law::children::Bounds { at_once: 6, depth: 2, stall: None },
+                unheld_commands: false,
+                agent_end_starts_turn: false,
                 reserve: 20_000,
                 keep_recent: 20_000,
             },
             notices: Vec::new(),
+            child: None,
         }
     }
 }
@@ -205,6 +209,22 @@ impl Running {
             assert!(Instant::now() < end, "{words} was never said: {:?}", self.events);
             let mut looked = false;
             self.until(words, |_| std::mem::replace(&mut looked, true).then_some(()));
+        }
+    }
+    /// Looks at one moment of the record.
+    pub fn look<T>(&self, look: impl FnOnce(&Record) -> T) -> T {
+        look(&self.opened.as_ref().unwrap().front.shared.read())
+    }
+    /// Waits until the session is so, however many looks that takes.
+    pub fn until_so(&mut self, what: &str, so: impl Fn(&Self) -> bool) {
+        let end = Instant::now() + WAIT_MAX;
+        while !so(self) {
+            assert!(Instant::now() < end, "{what} never came; the record: {}", transcript(&self.path()));
+            let before = self.look(|record| record.revision);
+            let mut first = true;
+            self.until(what, |record| {
+                (!std::mem::take(&mut first) || record.revision != before).then_some(())
+            });
         }
     }
     pub fn path(&self) -> Vec<Arc<Entry>> {

@@ -99,6 +99,7 @@ impl Place {
             budget: Millis(30_000),
             detach: CancellationToken::new(),
             desk: SmallDesk::new(0),
+            crew: Arc::new(windlass::tool::crew::Nobody),
             kept: false,
             by: Starter::Model,
             hidden: false,

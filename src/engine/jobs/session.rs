@@ -72,7 +72,7 @@ impl Owner {
     }
 
     /// A turn begins for what happened while nothing was said: the model reads of it.
-    fn start_turn(&mut self) {
+    pub(in crate::engine) fn start_turn(&mut self) {
         if self.turn.phase() == Phase::Idle && self.model.is_some() {
             self.turn_event(turn::Event::GoOn);
         }

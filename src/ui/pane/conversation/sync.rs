@@ -224,10 +224,8 @@ impl State {
             EntryBody::AgentEnd(end) => self.agent_end(end),
             EntryBody::Restore(restore) => self.restore(restore),
             EntryBody::Unknown(unknown) => {
-                self.say(
-                    Role::Dim,
-                    format!("a record of a kind that this version does not know: {}", unknown.kind),
-                );
+                let text = format!("a record of a kind that this version does not know: {}", unknown.kind);
+                self.say(Role::Dim, text);
             }
         }
     }

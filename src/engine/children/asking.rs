@@ -1,0 +1,320 @@
+//! Where calls ask for agents: with what a session is at that moment, for an agent begins with its parent's model,
+//! mode and rules.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::api::access::Mode;
+use crate::api::agent::{AgentEnd, AgentNode, AgentRow, AgentState, Workspace};
+use crate::api::message::Thinking;
+use crate::base::{EntryId, SessionId};
+use crate::engine::clock;
+use crate::engine::options::{ModelInUse, Options, Which};
+use crate::law::access::rule::Rules;
+use crate::law::children::{Asked, By, Event, Refusal, State};
+use crate::store;
+use crate::tool::Later;
+use crate::tool::crew::{Crew as Asks, NewAgent, Rest, Stands};
+use crate::workspace::child::Room;
+
+use super::crew::{Crew, Inner, News, Post};
+use super::kid::{ChildOf, Kid, Order};
+
+/// What a session is when a call asks.
+#[derive(Clone)]
+pub struct Here {
+    pub options: Arc<Options>,
+    pub session: SessionId,
+    pub model: Option<ModelInUse>,
+    pub mode: Mode,
+    pub thinking: Thinking,
+    pub rules: Rules,
+    /// Its tools.
+    pub tools: Vec<&'static str>,
+    /// Its newest entry.
+    pub after: Option<EntryId>,
+    /// Its directory.
+    pub cwd: PathBuf,
+    /// The directory that its work changes, as it really is.
+    pub dir: PathBuf,
+}
+
+/// The agents of a session, as its calls see them.
+pub struct Asking {
+    post: Post,
+    here: Here,
+}
+
+impl Asking {
+    /// For a call that runs now.
+    pub fn new(post: Post, here: Here) -> Self {
+        Self { post, here }
+    }
+}
+
+impl Here {
+    /// How the session of an agent is opened.
+    pub(super) fn options_for(
+        &self,
+        crew: &Crew,
+        path: &str,
+        node: &AgentNode,
+        model: ModelInUse,
+    ) -> Options {
+        let dir = match (&node.workspace, &node.room) {
+            (Workspace::Isolated, Some(room)) => Room::at(room).copy(),
+            (Workspace::Isolated, None) | (Workspace::Shared, _) => self.dir.clone(),
+        };
+        let cwd = match node.workspace {
+            Workspace::Shared => self.cwd.clone(),
+            // it sees its copy where its parent sees its directory
+            Workspace::Isolated => self.seen(),
+        };
+        let parent = &*self.options;
+        Options {
+            cwd: Some(cwd),
+            which: Which::New,
+            model: Some(model.id.clone()),
+            fallback: None,
+            mode: self.mode,
+            thinking: self.thinking,
+            rules: self.rules.clone(),
+            keep_trust: Arc::new(|_| Err("an agent trusts nothing".into())),
+            trusted: None,
+            commands: Vec::new(),
+            drafts: false,
+            notices: Vec::new(),
+            limits: crate::engine::Limits { jobs_kept: false, ..parent.limits.clone() },
+            child: Some(ChildOf {
+                crew: crew.clone(),
+                path: path.to_owned(),
+                name: node.name.clone(),
+                parent: self.session.clone(),
+                session: node.session.clone(),
+                dir,
+                model,
+                tools: node.tools.clone(),
+            }),
+            ..parent.clone()
+        }
+    }
+
+    /// The model of an agent: the one that is named, else that of who asks; a script speaks for each by its name.
+    pub(super) fn model_for(&self, path: &str, named: Option<&str>) -> Result<ModelInUse, String> {
+        let model = match named {
+            Some(named) => self.options.models.find(named)?,
+            None => self.model.clone().ok_or("no model is chosen")?,
+        };
+        match model.provider.for_agent(path) {
+            None => Ok(model),
+            Some(Ok(provider)) => Ok(ModelInUse { provider, ..model }),
+            Some(Err(why)) => Err(why),
+        }
+    }
+
+    /// Its directory as it sees it, every link resolved.
+    fn seen(&self) -> PathBuf {
+        if self.options.held.is_some() { self.cwd.clone() } else { self.dir.clone() }
+    }
+
+    fn check_tools(&self, tools: &[String]) -> Result<(), String> {
+        match tools.iter().find(|tool| !self.tools.contains(&tool.as_str())) {
+            None => Ok(()),
+            Some(tool) => {
+                Err(format!("there is no tool {tool} to give: yours are {}", self.tools.join(", ")))
+            }
+        }
+    }
+}
+
+fn refused(why: Refusal, name: &str) -> String {
+    match why {
+        Refusal::Name => format!("{name:?} is no name: it must be 1 to 40 letters, digits, `-` or `_`"),
+        Refusal::Taken => {
+            format!("an agent {name} is or was there: choose another name, or tell it with `agents`")
+        }
+        Refusal::Deep { depth } => {
+            format!("agents may have agents {depth} deep at most (agents.depth): do it yourself")
+        }
+        Refusal::ParentEnds => "this agent is being ended".to_owned(),
+        Refusal::Many => "there are too many agents in this session".to_owned(),
+    }
+}
+
+impl Asking {
+    fn ask_for(&self, new: NewAgent) -> Result<(), String> {
+        let (here, crew) = (&self.here, &self.post.crew);
+        here.check_tools(new.tools.as_deref().unwrap_or_default())?;
+        let path = self.post.whole(&new.name);
+        let model = here.model_for(&path, new.model.as_deref())?;
+        let isolated = new.workspace == Workspace::Isolated;
+        let room = isolated.then(|| here.options.dirs.workspace(&here.session, &new.name));
+        if room.as_ref().is_some_and(|room| room.exists()) {
+            return Err(refused(Refusal::Taken, &new.name));
+        }
+        let now = clock::now();
+        let node = AgentNode {
+            name: new.name.clone(),
+            session: store::session::mint(),
+            workspace: new.workspace,
+            room,
+            model: new.model,
+            tools: new.tools,
+            budget: new.budget,
+            run: 1,
+            after: here.after.clone(),
+            asked: now,
+        };
+        let options = here.options_for(crew, &path, &node, model);
+        let mut kid =
+            Kid::new(node.clone(), options, here.dir.clone(), AgentState::Preparing { files: 0, of: 0 });
+        kid.words.push(new.prompt);
+        kid.row.held = isolated.then_some(false);
+        let asked =
+            Asked { parent: self.post.path.clone(), name: new.name.clone(), isolated, budget: new.budget };
+        let mut inner = crew.inner();
+        if inner.closing {
+            return Err("the session is being closed".to_owned());
+        }
+        let effects = inner.law.ask(asked, now).map_err(|why| refused(why, &new.name))?;
+        inner.kids.insert(path.clone(), kid);
+        inner.publish(&path);
+        inner.tell(self.post.path.clone(), News::Began(node));
+        crew.carry_out(&mut inner, effects);
+        Ok(())
+    }
+}
+
+impl Post {
+    /// Tells one of its agents something, in the person's or the model's name; what that means.
+    pub fn message(&self, path: &str, text: String) -> Result<&'static str, String> {
+        let whole = self.whole(path);
+        let mut inner = self.crew.inner();
+        if inner.closing {
+            return Err("the session is being closed".to_owned());
+        }
+        let Inner { law, kids, .. } = &mut *inner;
+        let Some(kid) = kids.get_mut(&whole) else { return Err(format!("there is no agent {path}")) };
+        match law.state(&whole) {
+            Some(State::Working(_)) => {
+                kid.order(Order::Say(text));
+                Ok("is told; it reads it between two steps.")
+            }
+            Some(State::Waiting | State::Preparing) => {
+                kid.words.push(text);
+                Ok("is told when it begins.")
+            }
+            Some(State::Stopping(..) | State::HandingBack(_)) => {
+                Err(format!("{path} is being ended: tell it again when it has ended"))
+            }
+            Some(State::Cut | State::Ended(_)) => {
+                let again = matches!(law.state(&whole), Some(State::Ended(_)));
+                let effects = law.step(&whole, Event::Woken, clock::now());
+                if !matches!(law.state(&whole), Some(State::Waiting | State::Preparing)) {
+                    return Err(format!("{path} cannot work again: who asked for it does not work any more"));
+                }
+                kid.words.push(text);
+                wake(kid, again, &self.crew);
+                let node = kid.row.node.clone();
+                let up = whole.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+                inner.tell(up, News::Began(node));
+                self.crew.carry_out(&mut inner, effects);
+                Ok("works again.")
+            }
+            None => Err(format!("there is no agent {path}")),
+        }
+    }
+}
+
+/// A run of an agent that has ended, or was cut, begins. One that handed its copy back gets a fresh one.
+fn wake(kid: &mut Kid, again: bool, crew: &Crew) {
+    kid.options.which = Which::Id(kid.row.node.session.clone());
+    if !again {
+        return;
+    }
+    kid.begin_again();
+    let node = &mut kid.row.node;
+    node.run += 1;
+    node.asked = clock::now();
+    if let (Workspace::Isolated, Some(first)) = (node.workspace, &node.room) {
+        let stem = first.file_name().and_then(|name| name.to_str()).unwrap_or(&node.name);
+        let stem = stem.split('.').next().unwrap_or(stem);
+        let room = first.with_file_name(format!("{stem}.{}", node.run));
+        if let Some(child) = &mut kid.options.child {
+            child.dir = Room::at(&room).copy();
+            child.crew = crew.clone();
+        }
+        node.room = Some(room);
+    }
+}
+
+impl Asks for Asking {
+    fn ask(&self, new: NewAgent) -> Result<(), String> {
+        self.ask_for(new)
+    }
+
+    fn stands(&self, path: &str, since: Option<Stands>) -> Later<'_, Stands> {
+        let seen = self.post.crew.look(&self.post.whole(path), |kid| kid.stands.subscribe());
+        Box::pin(async move {
+            let Some(mut seen) = seen else { return Stands::Gone };
+            match seen.wait_for(|now| since.as_ref() != Some(now)).await {
+                Ok(now) => now.clone(),
+                Err(_) => Stands::Gone,
+            }
+        })
+    }
+
+    fn withdraw(&self, path: &str) {
+        let whole = self.post.whole(path);
+        let inner = self.post.crew.inner();
+        // the task of its run finds its copy given up, and says that nothing is left
+        if matches!(inner.law.state(&whole), Some(State::Preparing))
+            && let Some(kid) = inner.kids.get(&whole)
+        {
+            kid.progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    fn rows(&self) -> Vec<(String, AgentRow)> {
+        self.post.rows()
+    }
+
+    fn row(&self, path: &str) -> Option<AgentRow> {
+        self.post.crew.look(&self.post.whole(path), |kid| kid.row.clone())
+    }
+
+    fn message(&self, path: &str, text: String) -> Result<&'static str, String> {
+        self.post.message(path, text)
+    }
+
+    fn stop(&self, path: &str) {
+        self.post.event(path, Event::Stop(By::Model));
+    }
+
+    fn ended(&self, path: &str) -> Later<'_, Option<Arc<AgentEnd>>> {
+        let told = self.post.crew.look(&self.post.whole(path), |kid| kid.told.subscribe());
+        Box::pin(async move {
+            let mut told = told?;
+            told.wait_for(Option::is_some).await.ok().and_then(|end| end.clone())
+        })
+    }
+
+    fn rest(&self) -> Rest {
+        let Some(path) = self.post.path.clone() else { return Rest::new(|| ()) };
+        let crew = self.post.crew.clone();
+        crew.event(&path, Event::Waits);
+        Rest::new(move || crew.event(&path, Event::Goes))
+    }
+}
+
+/// The path of a room's next name is never that of another agent: a name has no `.`.
+#[cfg(test)]
+mod tests {
+    use crate::law::children::{fits, path_of};
+
+    #[test]
+    fn a_second_room_is_no_agents_name() {
+        assert!(!fits("lexer.2"));
+        assert_eq!(path_of(Some("a"), "b"), "a/b");
+    }
+}

@@ -1,0 +1,479 @@
+//! All agents of a session and theirs: the law behind a lock, its effects carried out, rows told to every session
+//! above them.
+//!
+//! Held for moments, never across an await. Whoever holds it may take a record's lock, never the other way round.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+use crate::api::access::{Approval, Mode};
+use crate::api::agent::{AgentEnd, AgentNode, AgentRow, AgentState};
+use crate::api::entry::Level;
+use crate::base::EntryId;
+use crate::engine::{clock, spawn};
+use crate::law::children::{Bounds, Children, Effect, End, Event, State, Work};
+use crate::link::{AgentRecords, Shared, Wake};
+use crate::store::tree::order;
+use crate::tool::crew::Stands;
+
+use super::kid::{Kid, Order};
+
+/// Orders that may wait for the task of one agent.
+const ORDERS_MAX: usize = 64;
+/// News of one session that wait for its owner; past it words are left out.
+const NEWS_MAX: usize = 4096;
+
+/// What the owner of a session must know of its agents.
+#[derive(Debug)]
+pub enum News {
+    /// This one was asked for, or works again.
+    Began(AgentNode),
+    /// This one ended.
+    Ended(Box<AgentEnd>),
+    /// Nothing is left of one that had not begun.
+    Forgotten(AgentNode),
+    /// Their open questions are others now.
+    Asks,
+    /// A word for the person.
+    Said(Level, String),
+}
+
+/// A session that is open, its agents' parent.
+struct Seat {
+    shared: Shared,
+    news: Vec<News>,
+    wake: Arc<Notify>,
+}
+
+pub(super) struct Inner {
+    pub law: Children,
+    pub kids: BTreeMap<String, Kid>,
+    /// Sessions that are open, by the agent's path; none: the session itself.
+    seats: BTreeMap<Option<String>, Seat>,
+    pub closing: bool,
+}
+
+/// All agents of a session and theirs.
+#[derive(Clone)]
+pub struct Crew {
+    inner: Arc<Mutex<Inner>>,
+    records: AgentRecords,
+}
+
+/// One session's place among them.
+#[derive(Clone)]
+pub struct Post {
+    pub(super) crew: Crew,
+    /// Its path; none: the session itself.
+    pub(super) path: Option<String>,
+    /// News wait.
+    pub wake: Arc<Notify>,
+}
+
+/// The part of a path behind a session's own; none: it is not under it.
+fn below<'a>(of: Option<&str>, path: &'a str) -> Option<&'a str> {
+    match of {
+        None => Some(path),
+        Some(of) => path.strip_prefix(of)?.strip_prefix('/'),
+    }
+}
+
+/// The path of an agent's parent.
+fn above(path: &str) -> Option<String> {
+    path.rsplit_once('/').map(|(parent, _)| parent.to_owned())
+}
+
+impl Crew {
+    /// None yet.
+    pub fn new(bounds: Bounds, records: AgentRecords) -> Self {
+        let inner = Inner {
+            law: Children::new(bounds),
+            kids: BTreeMap::new(),
+            seats: BTreeMap::new(),
+            closing: false,
+        };
+        Self { inner: Arc::new(Mutex::new(inner)), records }
+    }
+
+    /// A session takes its place: it hears of its agents from here on.
+    pub fn post(&self, path: Option<String>, shared: &Shared) -> Post {
+        let wake = Arc::new(Notify::new());
+        let seat = Seat { shared: shared.clone(), news: Vec::new(), wake: Arc::clone(&wake) };
+        if let Some(path) = &path {
+            self.records.put(path.clone(), shared.clone());
+        }
+        self.inner().seats.insert(path.clone(), seat);
+        Post { crew: self.clone(), path, wake }
+    }
+
+    /// The session of an agent is closed.
+    pub(super) fn leave(&self, path: &str) {
+        self.inner().seats.remove(&Some(path.to_owned()));
+    }
+
+    /// What wakes the front end: it may look at the record of any agent.
+    pub(super) fn front_wake(&self) -> Wake {
+        let shared = self.inner().seats.get(&None).map(|seat| seat.shared.clone());
+        shared.map_or_else(|| Arc::new(|| ()) as Wake, |shared| shared.wake())
+    }
+
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn records(&self) -> &AgentRecords {
+        &self.records
+    }
+
+    /// Something happened to an agent.
+    pub(super) fn event(&self, path: &str, event: Event) {
+        let mut inner = self.inner();
+        let quiet = event == Event::Heard;
+        let effects = inner.law.step(path, event, clock::now());
+        if !quiet || !effects.is_empty() {
+            self.carry_out(&mut inner, effects);
+        }
+    }
+
+    /// Time passed.
+    pub(super) fn tick(&self) {
+        let mut inner = self.inner();
+        let effects = inner.law.tick(clock::now());
+        if !effects.is_empty() {
+            self.carry_out(&mut inner, effects);
+        }
+    }
+
+    /// When time must be told at the latest.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let due = self.inner().law.due(clock::now())?;
+        Instant::now().checked_add(Duration::from_millis(due.0))
+    }
+
+    pub(super) fn carry_out(&self, inner: &mut Inner, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Prepare(path) => self.prepare(inner, path),
+                Effect::Begin(path) => inner.order(&path, Order::Begin),
+                Effect::Halt(path) => {
+                    inner.give_up_copy(&path);
+                    inner.order(&path, Order::Halt);
+                }
+                Effect::Close(path) => {
+                    inner.give_up_copy(&path);
+                    inner.order(&path, Order::Close);
+                }
+                Effect::HandBack(path) => match inner.kids.get(&path) {
+                    Some(kid) if kid.orders.is_some() => kid.order(Order::HandBack),
+                    Some(_) => drop(spawn::task(super::back::alone(self.clone(), path))),
+                    None => {}
+                },
+                Effect::Ended(path, end) => inner.ended(&path, end),
+                Effect::Forget(path) => inner.forget(&path),
+            }
+        }
+        inner.refresh();
+    }
+
+    fn prepare(&self, inner: &mut Inner, path: String) {
+        if let Some(kid) = inner.kids.get_mut(&path) {
+            let (orders, taken) = mpsc::channel(ORDERS_MAX);
+            kid.orders = Some(orders);
+            kid.row.state = AgentState::Preparing { files: 0, of: 0 };
+            kid.row.began = Some(clock::now());
+            kid.stands.send_replace(Stands::Preparing);
+            spawn::task(super::live::live(self.clone(), path, taken));
+        }
+    }
+
+    /// Changes the row of an agent, and tells it where it changed.
+    pub(super) fn update(&self, path: &str, change: impl FnOnce(&mut Kid)) {
+        let mut inner = self.inner();
+        let Some(kid) = inner.kids.get_mut(path) else { return };
+        let before = kid.row.clone();
+        change(kid);
+        if kid.row != before {
+            inner.publish(path);
+        }
+    }
+
+    /// Reads something of an agent.
+    pub(super) fn look<T>(&self, path: &str, look: impl FnOnce(&Kid) -> T) -> Option<T> {
+        self.inner().kids.get(path).map(look)
+    }
+
+    /// The open questions of an agent are these now.
+    pub(super) fn asks(&self, path: &str, approvals: Arc<Vec<Approval>>) {
+        let asking = !approvals.is_empty();
+        self.update(path, |kid| {
+            kid.row.asks = approvals.len();
+            kid.approvals = approvals;
+        });
+        self.event(path, Event::Asks(asking));
+        self.inner().tell(above(path), News::Asks);
+    }
+
+    /// A word of an agent's session for the person.
+    pub(super) fn said(&self, path: &str, level: Level, text: &str) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.inner().tell(above(path), News::Said(level, format!("agent {name}: {text}")));
+    }
+}
+
+impl Inner {
+    fn order(&self, path: &str, order: Order) {
+        if let Some(kid) = self.kids.get(path) {
+            kid.order(order);
+        }
+    }
+
+    fn give_up_copy(&self, path: &str) {
+        if let Some(kid) = self.kids.get(path) {
+            kid.progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn tell(&mut self, session: Option<String>, news: News) {
+        // the one above may be closed already: its journal is read anew then
+        if let Some(seat) = self.seats.get_mut(&session) {
+            let word = matches!(news, News::Said(..));
+            if !word || seat.news.len() < NEWS_MAX {
+                seat.news.push(news);
+            }
+            seat.wake.notify_one();
+        }
+    }
+
+    fn ended(&mut self, path: &str, end: End) {
+        let Some(kid) = self.kids.get_mut(path) else { return };
+        let (used, now) = (kid.used(), clock::now());
+        if let End::Failed { why } = &end {
+            kid.stands.send_if_modified(|stands| {
+                let begins =
+                    matches!(stands, Stands::Waiting { .. } | Stands::Preparing | Stands::Copying { .. });
+                if begins {
+                    *stands = Stands::Failed(why.clone());
+                }
+                begins
+            });
+        }
+        let ended = Arc::new(AgentEnd {
+            node: kid.row.node.clone(),
+            answer: std::mem::take(&mut kid.answer),
+            calls: used.calls,
+            usage: used.usage,
+            cost: used.cost,
+            hand_back: kid.hand_back.take(),
+            trouble: kid.trouble.take(),
+            ended: now,
+            duration: now.since(kid.row.node.asked),
+            end,
+        });
+        kid.dismissed |= ended.end == End::Deleted;
+        kid.row.state = AgentState::Ended(Arc::clone(&ended));
+        kid.row.now.clear();
+        kid.row.asks = 0;
+        kid.approvals = Arc::default();
+        kid.orders = None;
+        kid.told.send_replace(Some(Arc::clone(&ended)));
+        self.publish(path);
+        self.tell(above(path), News::Ended(Box::new((*ended).clone())));
+        self.tell(above(path), News::Asks);
+    }
+
+    fn forget(&mut self, path: &str) {
+        self.unlist(path);
+        if let Some(kid) = self.kids.remove(path) {
+            kid.stands.send_replace(Stands::Gone);
+            self.tell(above(path), News::Forgotten(kid.row.node));
+        }
+    }
+
+    /// Brings the rows in line with the law.
+    fn refresh(&mut self) {
+        let mut changed = Vec::new();
+        for (path, kid) in &mut self.kids {
+            let state = match self.law.state(path) {
+                Some(State::Waiting) => {
+                    let number = self.law.number(path).unwrap_or(1);
+                    kid.stands.send_if_modified(|stands| {
+                        let now = Stands::Waiting { number };
+                        std::mem::replace(stands, now.clone()) != now
+                    });
+                    AgentState::Waiting { number }
+                }
+                Some(State::Working(Work::Turn)) => AgentState::Working,
+                Some(State::Working(Work::Waits | Work::Over(_))) => AgentState::Resting,
+                Some(State::Stopping(..)) => AgentState::Stopping,
+                Some(State::HandingBack(_)) => AgentState::HandingBack,
+                Some(State::Cut) => {
+                    kid.orders = None;
+                    AgentState::Cut
+                }
+                // these say more than the law
+                Some(State::Preparing | State::Ended(_)) | None => continue,
+            };
+            if kid.row.state != state {
+                kid.row.state = state;
+                changed.push(path.clone());
+            }
+        }
+        for path in changed {
+            self.publish(&path);
+        }
+    }
+
+    /// Tells the row of an agent to every session above it.
+    pub(super) fn publish(&self, path: &str) {
+        let Some(kid) = self.kids.get(path) else { return };
+        if kid.dismissed {
+            return self.unlist(path);
+        }
+        for (session, seat) in &self.seats {
+            let Some(name) = below(session.as_deref(), path) else { continue };
+            seat.shared.change(|record| match record.agents.get(&name.to_owned()) {
+                Some(_) => record.agents.report(&name.to_owned(), |row| row.clone_from(&kid.row)),
+                None => record.agents.begin(name.to_owned(), kid.row.clone()),
+            });
+        }
+    }
+
+    pub(super) fn unlist(&self, path: &str) {
+        for (session, seat) in &self.seats {
+            if let Some(name) = below(session.as_deref(), path) {
+                seat.shared.change(|record| record.agents.end(&name.to_owned()));
+            }
+        }
+    }
+}
+
+impl Post {
+    /// What the owner must know, in order.
+    pub fn news(&self) -> Vec<News> {
+        let mut inner = self.crew.inner();
+        inner.seats.get_mut(&self.path).map(|seat| std::mem::take(&mut seat.news)).unwrap_or_default()
+    }
+
+    /// The path of one of its agents among all.
+    pub(super) fn whole(&self, path: &str) -> String {
+        crate::law::children::path_of(self.path.as_deref(), path)
+    }
+
+    /// How deep it is: 0 for the session itself.
+    pub fn depth(&self) -> usize {
+        self.path.as_ref().map_or(0, |path| path.split('/').count())
+    }
+
+    /// Whether none of its own agents lives.
+    pub fn none_lives(&self) -> bool {
+        !self.crew.inner().law.any_lives(self.path.as_deref())
+    }
+
+    /// The session closes: its agents are cut. That of an agent closes when its own have ended.
+    pub fn close(&self) {
+        if self.path.is_none() {
+            let mut inner = self.crew.inner();
+            inner.closing = true;
+            let effects = inner.law.cut();
+            self.crew.carry_out(&mut inner, effects);
+        }
+    }
+
+    /// The rows of its agents and of those under them, by their paths under it.
+    pub fn rows(&self) -> Vec<(String, AgentRow)> {
+        let inner = self.crew.inner();
+        let own = |(path, kid): (&String, &Kid)| {
+            let path = below(self.path.as_deref(), path).filter(|_| !kid.dismissed)?;
+            Some((path.to_owned(), kid.row.clone()))
+        };
+        inner.kids.iter().filter_map(own).collect()
+    }
+
+    /// Its own agents that a rewind to this entry stops.
+    pub fn orphans(&self, to: Option<&EntryId>) -> Vec<String> {
+        let target = to.map(order);
+        let orphan = |(path, row): (String, AgentRow)| {
+            let is = !path.contains('/')
+                && (row.runs() || row.state == AgentState::Cut)
+                && row.node.after.as_ref().map(order) >= target;
+            is.then_some(path)
+        };
+        self.rows().into_iter().filter_map(orphan).collect()
+    }
+
+    /// Takes one that has ended off the list; whether it had.
+    pub fn dismiss(&self, path: &str) -> bool {
+        let whole = self.whole(path);
+        let mut inner = self.crew.inner();
+        let Some(kid) = inner.kids.get_mut(&whole).filter(|kid| kid.row.end().is_some()) else {
+            return false;
+        };
+        kid.dismissed = true;
+        inner.unlist(&whole);
+        true
+    }
+
+    /// Something is to happen to one of its agents.
+    pub fn event(&self, path: &str, event: Event) {
+        self.crew.event(&self.whole(path), event);
+    }
+
+    /// Gives the task of one of its own agents an order; whether there is such a task.
+    pub(super) fn order(&self, path: &str, order: Order) -> bool {
+        let whole = self.whole(path);
+        let inner = self.crew.inner();
+        let Some(kid) = inner.kids.get(&whole).filter(|kid| kid.orders.is_some()) else { return false };
+        kid.order(order);
+        true
+    }
+
+    /// Gives it to all of its own agents, and to those that begin later.
+    pub fn order_all(&self, mode: Option<Mode>, allow: Option<&str>) {
+        let mut inner = self.crew.inner();
+        for (path, kid) in &mut inner.kids {
+            if above(path) != self.path {
+                continue;
+            }
+            if let Some(mode) = mode {
+                kid.options.mode = mode;
+                kid.order(Order::Mode(mode));
+            }
+            if let Some(rule) = allow {
+                kid.order(Order::Allow(rule.to_owned()));
+                if let Ok(rule) =
+                    crate::law::access::rule::Rule::parse(rule, crate::law::access::rule::Scope::Session)
+                {
+                    kid.options.rules.allow.push(rule);
+                }
+            }
+        }
+    }
+
+    /// The open questions of its own agents, each with the agent's name before its call.
+    pub fn approvals(&self) -> Vec<Approval> {
+        let inner = self.crew.inner();
+        let mut out = Vec::new();
+        for (path, kid) in &inner.kids {
+            if above(path) != self.path || !matches!(inner.law.state(path), Some(State::Working(_))) {
+                continue;
+            }
+            let name = &kid.row.node.name;
+            out.extend(kid.approvals.iter().map(|approval| {
+                Approval {
+                    call: crate::base::CallId::new(format!("{name}/{}", approval.call)),
+                    agent: Some(crate::law::children::path_of(
+                        Some(name.as_str()),
+                        approval.agent.as_deref().unwrap_or_default(),
+                    ))
+                    .map(|path| path.trim_end_matches('/').to_owned()),
+                    ..approval.clone()
+                }
+            }));
+        }
+        out
+    }
+}

@@ -1,0 +1,124 @@
+//! Agents of an earlier program, when their session is opened again.
+//!
+//! One whose end stands in the conversation has ended. One that has a node and no end was cut: its copy is as it was,
+//! and it can be told to go on, or be ended. A hand-back that was cut is ended at once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::agent::{AgentEnd, AgentNode, AgentState, Workspace};
+use crate::api::entry::{Entry, EntryBody, TurnStatus};
+use crate::engine::options::Which;
+use crate::engine::owner::Owner;
+use crate::law::children::{By, End, Found};
+use crate::store::{self, Dirs};
+use crate::workspace::child::Room;
+
+use super::kid::Kid;
+
+/// What the journal tells of agents.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Nodes that stand.
+    pub nodes: Vec<AgentNode>,
+}
+
+impl Owner {
+    /// Lists them, and ends what was being handed back.
+    pub(in crate::engine) fn take_up_agents(&mut self, known: Known) {
+        let ends = ends(&self.tree.entries);
+        for end in ends.values().filter(|end| end.end != End::Deleted) {
+            let mut kid = match self.kid_of(&end.node, AgentState::Ended(Arc::clone(end))) {
+                Some(kid) => kid,
+                None => continue,
+            };
+            (kid.row.calls, kid.row.usage, kid.row.cost) = (end.calls, end.usage, end.cost);
+            kid.told.send_replace(Some(Arc::clone(end)));
+            self.enter(kid, Found::Ended(end.end.clone()));
+        }
+        for node in known.nodes {
+            if ends.get(&node.name).is_some_and(|end| end.node.run >= node.run) {
+                self.agent_over(&node);
+                continue;
+            }
+            let Some(mut kid) = self.kid_of(&node, AgentState::Cut) else { continue };
+            let found = match cut_back(&node) {
+                true => {
+                    let (end, answer) = ended_so(&self.options.dirs, &node);
+                    kid.answer = answer;
+                    Found::HandsBack(end)
+                }
+                false => Found::Cut,
+            };
+            self.enter(kid, found);
+        }
+    }
+
+    fn kid_of(&mut self, node: &AgentNode, state: AgentState) -> Option<Kid> {
+        let here = self.here();
+        let path = self.post.whole(&node.name);
+        let model = here.model_for(&path, node.model.as_deref()).ok().or_else(|| here.model.clone());
+        let Some(model) = model else {
+            let text = format!(
+                "The agent {} is not listed: no model is chosen. Choose one, and open again.",
+                node.name
+            );
+            self.say(crate::api::entry::Level::Warning, text);
+            return None;
+        };
+        let mut options = here.options_for(&self.post.crew, &path, node, model);
+        options.which = Which::Id(node.session.clone());
+        let mut kid = Kid::new(node.clone(), options, here.dir.clone(), state);
+        kid.row.held = (node.workspace == Workspace::Isolated).then_some(false);
+        Some(kid)
+    }
+
+    fn enter(&mut self, kid: Kid, found: Found) {
+        let path = self.post.whole(&kid.row.node.name);
+        let isolated = kid.row.node.workspace == Workspace::Isolated;
+        let crew = self.post.crew.clone();
+        let mut inner = crew.inner();
+        inner.kids.insert(path.clone(), kid);
+        let effects = inner.law.found(&path, isolated, found);
+        inner.publish(&path);
+        crew.carry_out(&mut inner, effects);
+    }
+}
+
+/// The newest end of each.
+fn ends(entries: &[Arc<Entry>]) -> BTreeMap<String, Arc<AgentEnd>> {
+    let mut ends: BTreeMap<String, Arc<AgentEnd>> = BTreeMap::new();
+    for entry in entries {
+        if let EntryBody::AgentEnd(end) = &entry.body {
+            ends.insert(end.node.name.clone(), Arc::new(end.clone()));
+        }
+    }
+    ends
+}
+
+/// Whether its hand-back was begun.
+fn cut_back(node: &AgentNode) -> bool {
+    let room = node.room.as_ref().map(Room::at);
+    room.is_some_and(|room| room.record().exists() || room.is_cut())
+}
+
+/// How it had ended when its hand-back began, and what it said: as its own journal tells.
+fn ended_so(dirs: &Dirs, node: &AgentNode) -> (End, String) {
+    let Ok(opened) = store::view(dirs, &node.session) else {
+        return (End::Stopped { by: By::User }, String::new());
+    };
+    let branch = opened.branch();
+    let answer = branch.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::Answer(answer) => Some(answer.text()).filter(|text| !text.trim().is_empty()),
+        _ => None,
+    });
+    let end = branch.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::TurnEnd(end) => Some(match end.status {
+            TurnStatus::Done => End::Answered,
+            TurnStatus::Failed => End::Failed { why: end.why.clone().unwrap_or_default() },
+            TurnStatus::Interrupted => End::Stopped { by: By::User },
+        }),
+        _ => None,
+    });
+    (end.unwrap_or(End::Stopped { by: By::User }), answer.unwrap_or_default())
+}

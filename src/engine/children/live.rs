@@ -1,0 +1,182 @@
+//! The task of one run of an agent: its copy, its session, its end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+
+use crate::api::agent::{AgentNode, AgentState, Workspace};
+use crate::base::chain;
+use crate::engine::options::Options;
+use crate::engine::{Opened, clock, open, spawn};
+use crate::law::children::Event;
+use crate::link::Wake;
+use crate::sandbox::hold::{self, Commands, Held};
+use crate::tool::crew::{Stands, Stood};
+use crate::workspace::child::Room;
+use crate::workspace::child::born::Made;
+use crate::workspace::child::error::Error;
+
+use super::back;
+use super::crew::Crew;
+use super::kid::Order;
+use super::watch::Watch;
+
+/// How often the counts of a copy are told while it is made.
+const TOLD_EVERY: Duration = Duration::from_millis(100);
+/// Paths that a warning names.
+const NAMED_MAX: usize = 8;
+
+/// One run, from a place to its end.
+pub async fn live(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
+    let Some((options, node)) = crew.look(&path, |kid| (kid.options.clone(), kid.row.node.clone())) else {
+        return;
+    };
+    let begun = match prepare(&crew, &path, &node).await {
+        Ok(stood) => match opened(&crew, &path, &node, options).await {
+            Ok((session, woken)) => Ok((stood, session, woken)),
+            Err(why) => {
+                drop_room(&node).await;
+                Err(Some(why))
+            }
+        },
+        Err(why) => Err(why),
+    };
+    let (stood, session, woken) = match begun {
+        Ok(begun) => begun,
+        Err(why) => {
+            crew.event(&path, Event::Unprepared(why));
+            // it may have been told to stop meanwhile
+            crew.event(&path, Event::Closed);
+            return;
+        }
+    };
+    crew.update(&path, |kid| {
+        kid.stands.send_replace(Stands::Works(stood));
+    });
+    crew.event(&path, Event::Prepared);
+    let Opened { front, thread } = session;
+    let began = Watch::new(crew.clone(), path.clone(), front, woken).run(&mut orders).await;
+    // a session's thread that panicked has said so itself
+    let _ = spawn::off_the_loop(move || thread.join()).await;
+    if !began {
+        drop_room(&node).await;
+    }
+    crew.leave(&path);
+    crew.event(&path, Event::Closed);
+    // what is left to do, once its own agents have ended too
+    while let Some(order) = orders.recv().await {
+        if matches!(order, Order::HandBack) {
+            back::hand_back(&crew, &path).await;
+            crew.event(&path, Event::HandedBack);
+        }
+    }
+}
+
+/// Its session is opened; woken when its record changes.
+async fn opened(
+    crew: &Crew,
+    path: &str,
+    node: &AgentNode,
+    options: Options,
+) -> Result<(Opened, Arc<Notify>), String> {
+    let options = hold(crew, path, node, options).await?;
+    let woken = Arc::new(Notify::new());
+    let (ringer, front) = (Arc::clone(&woken), crew.front_wake());
+    let wake: Wake = Arc::new(move || {
+        ringer.notify_one();
+        front();
+    });
+    let handle = tokio::runtime::Handle::current();
+    let session = spawn::off_the_loop(move || open(options, &handle, wake)).await;
+    crew.update(path, |kid| kid.row.began = Some(clock::now()));
+    session.map(|session| (session, woken)).map_err(|error| chain(&error))
+}
+
+/// It is held inside its copy, if it has one.
+async fn hold(crew: &Crew, path: &str, node: &AgentNode, options: Options) -> Result<Options, String> {
+    let (Workspace::Isolated, Some(room), Some(seen)) = (node.workspace, &node.room, options.cwd.clone())
+    else {
+        return Ok(options);
+    };
+    let commands = Commands::choose(hold::available().await, options.limits.unheld_commands);
+    crew.update(path, |kid| kid.row.held = Some(commands == Commands::Held));
+    let (dirs, room) = (options.dirs.clone(), Room::at(room));
+    let held = spawn::off_the_loop(move || Held::new(&dirs, &seen, room.dir(), &room.copy(), commands)).await;
+    let held = held.map_err(|error| format!("its copy cannot be found: {error}"))?;
+    Ok(Options { held: Some(Arc::new(held)), ..options })
+}
+
+/// Makes its copy, if it is to have one. Else why not; none: it was given up, and nothing of it is left.
+async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Option<String>> {
+    let room = match (node.workspace, &node.room) {
+        (Workspace::Isolated, Some(room)) => Room::at(room),
+        (Workspace::Isolated, None) | (Workspace::Shared, _) => {
+            return Ok(Stood { words: "shared".to_owned(), warnings: Vec::new() });
+        }
+    };
+    if room.copy().is_dir() {
+        return Ok(Stood { words: "isolated · its copy as it left it".to_owned(), warnings: Vec::new() });
+    }
+    let (progress, parent) =
+        crew.look(path, |kid| (Arc::clone(&kid.progress), kid.parent_dir.clone())).ok_or(None::<String>)?;
+    let told = Arc::clone(&progress);
+    let mut copying = Box::pin(spawn::off_the_loop(move || room.make(&parent, &progress)));
+    let made = loop {
+        tokio::select! {
+            made = &mut copying => break made,
+            () = tokio::time::sleep(TOLD_EVERY) => {
+                let (files, bytes) = (told.files.load(Ordering::Relaxed), told.bytes.load(Ordering::Relaxed));
+                crew.update(path, |kid| {
+                    if let AgentState::Preparing { files: shown, .. } = &mut kid.row.state {
+                        *shown = files;
+                    }
+                    kid.stands.send_replace(Stands::Copying { files, bytes });
+                });
+            }
+        }
+    };
+    match made {
+        Ok(made) => Ok(stood(&made)),
+        Err(Error::Cancelled) => Err(None),
+        Err(error) => Err(Some(chain(&error))),
+    }
+}
+
+/// What was made, in words.
+fn stood(made: &Made) -> Stood {
+    let (counts, mut warnings) = (&made.counts, Vec::new());
+    let files = counts.made.len();
+    let how = if made.cloned { "cloned" } else { "copied" };
+    if !made.cloned && counts.copied > 0 {
+        warnings.push(format!(
+            "this filesystem cannot share what files have in common: {} files with {} bytes were copied, twice",
+            counts.copied, counts.bytes
+        ));
+    }
+    if !counts.skipped.is_empty() {
+        let named: Vec<String> = counts.skipped.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+        let more = if counts.skipped.len() > named.len() { ", …" } else { "" };
+        warnings.push(format!(
+            "{} paths are no files or could not be read, and are not in the copy: {}{more}",
+            counts.skipped.len(),
+            named.join(", ")
+        ));
+    }
+    if !made.repositories.is_empty() {
+        let named: Vec<String> = made.repositories.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+        warnings.push(format!("repositories inside were copied as files: {}", named.join(", ")));
+    }
+    Stood { words: format!("isolated · {files} files · {how}"), warnings }
+}
+
+/// A copy in which nothing was done goes.
+async fn drop_room(node: &AgentNode) {
+    if let (Workspace::Isolated, Some(room)) = (node.workspace, &node.room) {
+        let room = Room::at(room);
+        if let Err(error) = spawn::off_the_loop(move || room.drop_all()).await {
+            tracing::warn!("a copy that was not used stays: {}", chain(&error));
+        }
+    }
+}

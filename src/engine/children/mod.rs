@@ -1,0 +1,22 @@
+//! Subagents: sessions of their own that work for a session, in its directory or in a copy of it.
+//!
+//! In reading order: `crew` (all agents of a program's session, and the law behind a lock), `kid` (what is kept of
+//! each), `asking` (where calls ask for them), `live` (the task of one run: its copy, its session, its end), `watch`
+//! (what its record tells goes to its row), `back` (its hand-back), `session` (the owner's part: nodes in the journal,
+//! ends in the conversation, approvals), `found` (agents of an earlier program).
+//!
+//! Not here: who works when and who has ended (`law::children`), the copies themselves (`workspace::child`).
+
+mod asking;
+mod back;
+mod crew;
+mod found;
+mod kid;
+mod live;
+mod session;
+mod watch;
+
+pub use asking::Asking;
+pub use crew::{Crew, Post};
+pub use found::Known;
+pub use kid::ChildOf;

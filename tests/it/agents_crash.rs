@@ -1,0 +1,175 @@
+//! Subagents seen from outside: `windlass exec` with agents, and what is left when the program is killed.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use windlass::api::access::Mode;
+use windlass::api::agent::AgentState;
+use windlass::api::command::{AgentAsk, Command as Ask};
+use windlass::base::SessionId;
+use windlass::engine::Which;
+use windlass::law::children::{By, End};
+use windlass::store::Dirs;
+
+use crate::agents::{beside, calls, ended, go, says, script, spawn, state, until};
+use crate::commands::binary;
+use crate::session::{Place, Running};
+
+struct Home {
+    place: Place,
+}
+
+impl Home {
+    fn new() -> Self {
+        let place = Place::new();
+        place.write("a.txt", "base\n");
+        place.write("clash.txt", "base\n");
+        Self { place }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        beside(&self.place, "home").join(name)
+    }
+
+    fn dirs(&self) -> Dirs {
+        Dirs::at(self.at("state").join("windlass"), self.at("config").join("windlass"))
+    }
+
+    fn start(&self, script: &str) -> Child {
+        let file = beside(&self.place, "script.json");
+        std::fs::write(&file, script).unwrap();
+        Command::new(binary())
+            .args(["exec", "--json", "--approve", "auto", "--model"])
+            .arg(format!("scripted:{}", file.display()))
+            .arg("begin")
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.at(""))
+            .env("XDG_CONFIG_HOME", self.at("config"))
+            .env("XDG_STATE_HOME", self.at("state"))
+            .env("TMPDIR", beside(&self.place, ""))
+            .current_dir(self.place.cwd())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    fn open(&self, script: &str, session: &SessionId) -> Running {
+        self.place
+            .open_with(script, Mode::Auto, Which::Id(session.clone()), |options| options.dirs = self.dirs())
+    }
+}
+
+fn writes(path: &str, text: &str) -> Value {
+    calls(&[("write", json!({"path": path, "content": text}))])
+}
+
+#[test]
+fn exec_waits_for_its_agents_and_tells_what_each_did_and_handed_back() {
+    let home = Home::new();
+    let place = &home.place;
+    let turns = [calls(&[spawn("w", "isolated"), spawn("s", "shared")]), says("asked")];
+    let w = vec![
+        writes("a.txt", "child\n"),
+        writes("clash.txt", "child\n"),
+        until(&beside(place, "go")),
+        says("w done"),
+    ];
+    let mut program =
+        home.start(&script(&turns, &[("w", w), ("s", vec![writes("s.txt", "s\n"), says("s done")])]));
+    let mut events = Vec::new();
+    for line in BufReader::new(program.stdout.take().unwrap()).lines() {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        // the parent has said all, and the agent waits: the person saves meanwhile
+        if event["type"] == "call.started" && event["agent"] == "w" && event["tool"] == "bash" {
+            place.write("clash.txt", "person\n");
+            go(place, "go");
+        }
+        events.push(event);
+    }
+    assert_eq!(program.wait().unwrap().code(), Some(0));
+    let of = |kind: &str, field: &str, name: &str| -> Vec<Value> {
+        events.iter().filter(|e| e["type"] == kind && e[field] == name).cloned().collect()
+    };
+    assert_eq!(
+        of("child.started", "name", "w"),
+        [json!({"type": "child.started", "name": "w", "workspace": "isolated"})]
+    );
+    assert_eq!(
+        of("child.ended", "name", "w"),
+        [json!({"type": "child.ended", "name": "w", "status": "answered"})]
+    );
+    assert_eq!(of("child.ended", "name", "s").len(), 1);
+    assert_eq!(
+        of("handback", "child", "w"),
+        [json!({
+            "type": "handback", "child": "w", "taken": ["a.txt"], "same": [], "conflicts": ["clash.txt"],
+            "left_out": [],
+        })]
+    );
+    assert!(of("handback", "child", "s").is_empty());
+    let said: Vec<Value> =
+        of("message", "agent", "w").into_iter().filter(|e| e["role"] == "assistant").collect();
+    assert_eq!(said.last().unwrap()["text"], "w done");
+    let at = |wanted: &dyn Fn(&Value) -> bool| events.iter().position(wanted).unwrap();
+    let last_word = at(&|e| e["type"] == "message" && e["agent"] == "w" && e["text"] == "w done");
+    let end = at(&|e| e["type"] == "child.ended" && e["name"] == "w");
+    assert!(last_word < end, "its end is told before its answer");
+    assert_eq!(events.last().unwrap()["type"], "session.ended");
+    assert_eq!((place.read("a.txt"), place.read("clash.txt")), ("child\n".into(), "person\n".into()));
+    assert_eq!(place.read("s.txt"), "s\n");
+}
+
+/// Runs the program until its agent has written and waits, and kills it there. The session.
+fn crash(home: &Home) -> SessionId {
+    let w = vec![writes("a.txt", "child\n"), until(&beside(&home.place, "go")), says("never")];
+    let mut program = home.start(&script(&[calls(&[spawn("w", "isolated")]), says("asked")], &[("w", w)]));
+    let mut session = None;
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    loop {
+        let event: Value = serde_json::from_str(&lines.next().expect("it goes on").unwrap()).unwrap();
+        if event["type"] == "session.started" {
+            session = Some(SessionId::new(event["id"].as_str().unwrap()));
+        }
+        if event["type"] == "call.started" && event["agent"] == "w" && event["tool"] == "bash" {
+            break;
+        }
+    }
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert_eq!(home.place.read("a.txt"), "base\n");
+    session.unwrap()
+}
+
+#[test]
+fn after_a_crash_an_agent_is_known_and_can_go_on_in_its_copy() {
+    let home = Home::new();
+    let id = crash(&home);
+    let mut session = home.open(&script(&[], &[("w", vec![says("went on")])]), &id);
+    session.until("it is known as cut", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    session.command(Ask::Agent { path: "w".into(), ask: AgentAsk::Message("go on".into()) });
+    let end = ended(&mut session, "w");
+    assert_eq!((end.answer.as_str(), &end.end, end.node.run), ("went on", &End::Answered, 1));
+    assert_eq!(home.place.read("a.txt"), "child\n");
+    session.close();
+    // its end is told once, and it is known after the next open too
+    let mut again = home.open(&script(&[], &[("w", vec![])]), &id);
+    assert_eq!(ended(&mut again, "w").answer, "went on");
+    assert_eq!(crate::agents::ends(&again).len(), 1);
+}
+
+#[test]
+fn after_a_crash_an_agent_can_be_ended_and_hands_back() {
+    let home = Home::new();
+    let id = crash(&home);
+    let mut session = home.open(&script(&[], &[("w", vec![])]), &id);
+    session.until("it is known as cut", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    session.command(Ask::Agent { path: "w".into(), ask: AgentAsk::Stop });
+    let end = ended(&mut session, "w");
+    assert_eq!(end.end, End::Stopped { by: By::User });
+    assert_eq!(end.hand_back.as_ref().map(|report| report.taken.len()), Some(1));
+    assert_eq!(home.place.read("a.txt"), "child\n");
+}
