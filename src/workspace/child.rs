@@ -15,6 +15,7 @@ pub mod beneath;
 pub mod born;
 pub mod copying;
 pub mod draft;
+mod durable;
 pub mod error;
 pub mod hand_back;
 pub mod listing;

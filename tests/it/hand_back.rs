@@ -1,6 +1,7 @@
 //! Law W on real directories: the same generated trees through the rule and through the disk; hostile trees; kills.
 
 mod cut;
+mod durable;
 mod hostile;
 mod resolve;
 mod served;

@@ -35,10 +35,15 @@ impl TreePath {
         self.0.rsplit(|byte| *byte == b'/').next().unwrap_or(&self.0)
     }
 
+    /// The bytes of the directory that it is in; none at the top.
+    pub fn dir(&self) -> Option<&[u8]> {
+        let cut = self.0.iter().rposition(|byte| *byte == b'/')?;
+        Some(&self.0[..cut])
+    }
+
     /// The directory that it is in; none at the top.
     pub fn above(&self) -> Option<TreePath> {
-        let cut = self.0.iter().rposition(|byte| *byte == b'/')?;
-        Some(TreePath(self.0[..cut].to_vec()))
+        self.dir().map(|dir| TreePath(dir.to_vec()))
     }
 
     /// Every directory above it, the nearest first.

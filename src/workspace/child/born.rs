@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
-use super::beneath::Beneath;
 use super::copying::{Counts, copy};
 use super::error::Error;
 use super::listing::{FILES_MAX, Listing, list};
@@ -97,20 +96,17 @@ impl Room {
         self.name_parent(parent)?;
         rules::keep(parent, &self.rules())?;
         let clones = AtomicBool::new(true);
-        let counts = copy(parent, &self.base(), &listing.paths, &clones, progress)?;
-        let second = copy(&self.base(), &self.copy(), &counts.made, &clones, progress)?;
-        self.mark(&counts)?;
+        let listed: Vec<&TreePath> = listing.paths.iter().collect();
+        let counts = copy(parent, &self.base(), &listed, &clones, progress)?;
+        let based: Vec<&TreePath> = counts.made.iter().map(|(path, _)| path).collect();
+        let second = copy(&self.base(), &self.copy(), &based, &clones, progress)?;
         let cloned = counts.copied == 0 && second.copied == 0;
+        self.mark(second.made)?;
         Ok(Made { cloned, counts, repositories: listing.repositories, by_git: listing.by_git })
     }
 
     /// Writes down how the copy's files are, once no later change can look the same.
-    fn mark(&self, counts: &Counts) -> Result<(), Error> {
-        let copy = Beneath::open(&self.copy()).map_err(Error::io("open", &self.copy()))?;
-        let mut marks = Vec::new();
-        for path in &counts.made {
-            marks.push((path.clone(), Mark::of(&copy.stat(path).map_err(Error::at("look at", path))?)));
-        }
+    fn mark(&self, marks: Vec<(TreePath, Mark)>) -> Result<(), Error> {
         let last = marks.iter().map(|(_, mark)| mark.changed).max().unwrap_or_default();
         let deadline = Instant::now() + CLOCK_WAIT_MAX;
         let time = loop {

@@ -4,10 +4,9 @@
 //! Extents are cloned where the filesystem can; else bytes are copied, and the counts tell. The executable bit, links
 //! (as links) and times are kept. Sockets, devices and FIFOs are skipped and named.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -19,7 +18,9 @@ use rustix::io::Errno;
 
 use super::Progress;
 use super::beneath::{Beneath, name};
+use super::born::Mark;
 use super::error::Error;
+use super::run::umask;
 use crate::law::hand_back::tree::TreePath;
 
 /// How many copy at the same time: more do not help a disk, and the screen wants a core too.
@@ -27,6 +28,9 @@ const THREADS_MAX: usize = 4;
 
 /// How many paths one of them takes at once.
 const PORTION: usize = 64;
+
+/// Largest files that are read and written at once, in bytes.
+const SMALL_MAX: usize = 128 * 1024;
 
 /// What one copy came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,8 +45,8 @@ pub struct Counts {
     pub bytes: u64,
     /// What is no file and no link, or could not be read: not copied.
     pub skipped: Vec<TreePath>,
-    /// What was copied, in order.
-    pub made: BTreeSet<TreePath>,
+    /// What was copied, in order, and how the copies are.
+    pub made: Vec<(TreePath, Mark)>,
 }
 
 impl Counts {
@@ -56,23 +60,31 @@ impl Counts {
     }
 }
 
-/// Copies paths from one directory to another, which must be there and empty. What is gone meanwhile is left away.
+/// Copies paths, in order, from one directory to another, which must be there and empty. What is gone meanwhile is
+/// left away.
 pub fn copy(
     from: &Path,
     to: &Path,
-    paths: &BTreeSet<TreePath>,
+    paths: &[&TreePath],
     clones: &AtomicBool,
     progress: &Progress,
 ) -> Result<Counts, Error> {
     let source = Beneath::open(from).map_err(Error::io("open", from))?;
     let target = Beneath::open(to).map_err(Error::io("open", to))?;
-    let paths: Vec<&TreePath> = paths.iter().collect();
+    let umask = umask();
     let next = AtomicUsize::new(0);
     let all = Mutex::new(Counts::default());
     let failed: Mutex<Option<Error>> = Mutex::new(None);
     let work = || {
-        let mut worker =
-            Worker { source: &source, target: &target, clones, counts: Counts::default(), open: None };
+        let mut worker = Worker {
+            source: &source,
+            target: &target,
+            clones,
+            umask,
+            counts: Counts::default(),
+            open: None,
+            buffer: vec![0; SMALL_MAX + 1],
+        };
         loop {
             let from = next.fetch_add(PORTION, Ordering::Relaxed);
             let portion = paths.get(from..paths.len().min(from + PORTION)).unwrap_or_default();
@@ -98,6 +110,7 @@ pub fn copy(
     }
     let mut counts = std::mem::take(&mut *lock(&all));
     counts.skipped.sort();
+    counts.made.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(counts)
 }
 
@@ -109,15 +122,17 @@ struct Worker<'a> {
     source: &'a Beneath,
     target: &'a Beneath,
     clones: &'a AtomicBool,
+    umask: u32,
     counts: Counts,
+    buffer: Vec<u8>,
     /// The directories of the last path: paths come in order.
     open: Option<(Option<TreePath>, OwnedFd, OwnedFd)>,
 }
 
 impl Worker<'_> {
     fn copy1(&mut self, path: &TreePath, progress: &Progress) -> Result<(), Error> {
-        let above = path.above();
-        if self.open.as_ref().is_none_or(|(open, _, _)| *open != above) {
+        if self.open.as_ref().is_none_or(|(open, _, _)| open.as_ref().map(TreePath::as_bytes) != path.dir()) {
+            let above = path.above();
             let source = match self.source.dir_of(path) {
                 Ok(dir) => dir,
                 // gone meanwhile, swapped for a link, or closed to us
@@ -134,19 +149,26 @@ impl Worker<'_> {
         };
         let made = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
-                file(source, target, name(path), &stat, self.clones).map(|done| match done {
-                    Done::Cloned => self.counts.cloned += 1,
-                    Done::Copied => self.counts.copied += 1,
+                let copying = Copying { clones: self.clones, umask: self.umask, buffer: &mut self.buffer };
+                copying.file(source, target, name(path), &stat).map(|(done, mark)| {
+                    match done {
+                        Done::Cloned => self.counts.cloned += 1,
+                        Done::Copied => self.counts.copied += 1,
+                    }
+                    mark
                 })
             }
-            FileType::Symlink => link(source, target, name(path), &stat).map(|()| self.counts.links += 1),
+            FileType::Symlink => {
+                self.counts.links += 1;
+                link(source, target, name(path), &stat)
+            }
             _ => return self.skip(path),
         };
         match made {
-            Ok(()) => {
+            Ok(mark) => {
                 let bytes = u64::try_from(stat.st_size).unwrap_or(0);
                 self.counts.bytes += bytes;
-                self.counts.made.insert(path.clone());
+                self.counts.made.push((path.clone(), mark));
                 progress.files.fetch_add(1, Ordering::Relaxed);
                 progress.bytes.fetch_add(bytes, Ordering::Relaxed);
                 Ok(())
@@ -181,41 +203,68 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-fn file(
-    source: &OwnedFd,
-    target: &OwnedFd,
-    name: &OsStr,
-    stat: &Stat,
-    clones: &AtomicBool,
-) -> Result<Done, Failed> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let from = rustix::fs::openat(source, name, flags, Mode::empty()).map_err(Failed::Source)?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let to = rustix::fs::openat(target, name, flags, Mode::from_raw_mode(0o600)).map_err(Failed::Target)?;
-    let done = if clones.load(Ordering::Relaxed) && rustix::fs::ioctl_ficlone(&to, &from).is_ok() {
-        Done::Cloned
-    } else {
-        // one that cannot be cloned tells of the others: they are on the same filesystems
-        clones.store(false, Ordering::Relaxed);
+/// What copying one file needs.
+struct Copying<'a> {
+    clones: &'a AtomicBool,
+    umask: u32,
+    buffer: &'a mut [u8],
+}
+
+impl Copying<'_> {
+    fn file(
+        self,
+        source: &OwnedFd,
+        target: &OwnedFd,
+        name: &OsStr,
+        stat: &Stat,
+    ) -> Result<(Done, Mark), Failed> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let from = rustix::fs::openat(source, name, flags, Mode::empty()).map_err(Failed::Source)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // readable and writable by its owner, whatever it was: the child works with it
+        let mode = (stat.st_mode & 0o777) | 0o600;
+        let to =
+            rustix::fs::openat(target, name, flags, Mode::from_raw_mode(mode)).map_err(Failed::Target)?;
         let (mut from, mut to) = (File::from(from), File::from(to));
-        io::copy(&mut from, &mut to).map_err(|error| Failed::Target(errno(&error)))?;
-        return finish(&OwnedFd::from(to), stat).map(|()| Done::Copied).map_err(Failed::Target);
-    };
-    finish(&to, stat).map(|()| done).map_err(Failed::Target)
+        let done = if self.clones.load(Ordering::Relaxed) && rustix::fs::ioctl_ficlone(&to, &from).is_ok() {
+            Done::Cloned
+        } else {
+            // one that cannot be cloned tells of the others: they are on the same filesystems
+            self.clones.store(false, Ordering::Relaxed);
+            bytes(&mut from, &mut to, self.buffer).map_err(|error| Failed::Target(errno(&error)))?;
+            Done::Copied
+        };
+        if mode & self.umask != 0 {
+            rustix::fs::fchmod(&to, Mode::from_raw_mode(mode)).map_err(Failed::Target)?;
+        }
+        rustix::fs::futimens(&to, &times(stat)).map_err(Failed::Target)?;
+        Ok((done, Mark::of(&rustix::fs::fstat(&to).map_err(Failed::Target)?)))
+    }
 }
 
-fn finish(to: &OwnedFd, stat: &Stat) -> Result<(), Errno> {
-    // readable and writable by its owner, whatever it was: the child works with it
-    rustix::fs::fchmod(to, Mode::from_raw_mode((stat.st_mode & 0o777) | 0o600))?;
-    rustix::fs::futimens(to, &times(stat))
+/// Copies what is left of a file: a small one by one read and one write, which is quicker than to have the kernel
+/// move its pages.
+fn bytes(from: &mut File, to: &mut File, buffer: &mut [u8]) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match from.read(&mut buffer[filled..]) {
+            Ok(0) => return to.write_all(&buffer[..filled]),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    to.write_all(&buffer[..filled])?;
+    io::copy(from, to).map(drop)
 }
 
-fn link(source: &OwnedFd, target: &OwnedFd, name: &OsStr, stat: &Stat) -> Result<(), Failed> {
+fn link(source: &OwnedFd, target: &OwnedFd, name: &OsStr, stat: &Stat) -> Result<Mark, Failed> {
     let to = rustix::fs::readlinkat(source, name, Vec::new()).map_err(Failed::Source)?;
     rustix::fs::symlinkat(OsStr::from_bytes(to.as_bytes()), target, name).map_err(Failed::Target)?;
     // some filesystems keep no times of links
     let _ = rustix::fs::utimensat(target, name, &times(stat), AtFlags::SYMLINK_NOFOLLOW);
-    Ok(())
+    let made = rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW).map_err(Failed::Target)?;
+    Ok(Mark::of(&made))
 }
 
 #[allow(clippy::unnecessary_cast)] // the widths differ between platforms

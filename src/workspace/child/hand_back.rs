@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use rustix::fs::FileType;
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::Room;
@@ -51,15 +53,22 @@ impl Record {
 }
 
 impl Room {
-    /// Hands the child's changes back to `parent`. The child must be stopped. Cut anywhere, it can be run again; after
-    /// its end was recorded it changes nothing in the parent's directory.
+    /// Hands the child's changes back to `parent` and cleans up. The child must be stopped. Cut anywhere, it can be run
+    /// again; after its end was recorded it changes nothing in the parent's directory.
     pub fn hand_back(&self, parent: &Path) -> Result<Record, Error> {
+        let record = self.take_back(parent)?;
+        self.clean_up()?;
+        Ok(record)
+    }
+
+    /// The same without the cleaning up, which takes longer than the rest and which nobody needs to wait for.
+    pub fn take_back(&self, parent: &Path) -> Result<Record, Error> {
         let _held = self.lock()?;
         if let Some(record) = self.read_record()? {
-            self.clean(&record)?;
             return Ok(record);
         }
         let versions = Versions::open(&self.versions())?;
+        versions.sweep();
         let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
         let copy = self.copy();
         let look = |path: &TreePath| copy.join(OsStr::from_bytes(path.as_bytes())).symlink_metadata().ok();
@@ -76,8 +85,13 @@ impl Room {
         let written = serde_json::to_vec_pretty(&record);
         let written = written.map_err(|source| Error::Record { path: self.record(), source })?;
         private::replace(&self.record(), &written)?;
-        self.clean(&record)?;
         Ok(record)
+    }
+
+    /// Removes what nobody changed, once the hand-back is recorded; before that, nothing.
+    pub fn clean_up(&self) -> Result<(), Error> {
+        let _held = self.lock()?;
+        self.read_record()?.map_or(Ok(()), |record| self.clean(&record))
     }
 
     /// The record of the hand-back; none if it did not end yet.
@@ -166,17 +180,26 @@ impl Room {
 
     /// Removes what nobody changed: the base, and of the copy all but what was left out.
     fn clean(&self, record: &Record) -> Result<(), Error> {
+        std::thread::scope(|scope| {
+            let base = scope.spawn(|| remove_all(&self.base()));
+            let copy = self.clean_copy(record);
+            base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(copy)
+        })?;
+        remove_all(&self.run())?;
+        let _ = fs::remove_file(self.born());
+        Ok(())
+    }
+
+    fn clean_copy(&self, record: &Record) -> Result<(), Error> {
         if record.left_out.is_empty() {
-            remove_all(&self.copy())?;
-        } else if let Ok(born) = self.read_born() {
+            return remove_all(&self.copy());
+        }
+        if let Ok(born) = self.read_born() {
             let touched = record.paths.iter().map(|planned| &planned.path);
             for path in born.marks.iter().map(|(path, _)| path).chain(touched) {
                 remove(&self.copy(), path);
             }
         }
-        remove_all(&self.base())?;
-        remove_all(&self.run())?;
-        let _ = fs::remove_file(self.born());
         Ok(())
     }
 
@@ -206,6 +229,9 @@ fn remove_all(dir: &Path) -> Result<(), Error> {
 /// Keeps the bytes of a file as the plan saw them.
 fn keep(from: &Beneath, path: &TreePath, version: &Version, versions: &Versions) -> Result<(), Error> {
     let Version::File { hash, .. } = version else { return Ok(()) };
+    if versions.has(*hash) {
+        return Ok(());
+    }
     let mut file = from.file(path).map_err(Error::at("keep the version of", path))?;
     if versions.keep(&mut file)? == *hash {
         return Ok(());
@@ -264,10 +290,14 @@ fn within(
             into.put(path.clone(), Version::InTheWay(Obstacle::Directory));
             continue;
         };
-        match beneath.version(&inner).map_err(Error::at("read", &inner))? {
-            Version::InTheWay(Obstacle::Directory) => within(beneath, &inner, touched, into)?,
-            version if touched.contains(&inner) => into.put(inner, version),
-            _ => into.put(inner, Version::InTheWay(Obstacle::Special)),
+        let kind = beneath.stat(&inner).map(|stat| FileType::from_raw_mode(stat.st_mode));
+        if kind == Ok(FileType::Directory) {
+            within(beneath, &inner, touched, into)?;
+        } else if touched.contains(&inner) {
+            let version = beneath.version(&inner).map_err(Error::at("read", &inner))?;
+            into.put(inner, version);
+        } else if kind != Err(Errno::NOENT) {
+            into.put(inner, Version::InTheWay(Obstacle::Special));
         }
     }
     if empty {

@@ -9,6 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::fs::FileType;
+
+use super::beneath::{Beneath, Nearby};
 use super::error::Error;
 use crate::law::hand_back::tree::TreePath;
 use crate::workspace::git;
@@ -54,17 +57,21 @@ fn by_git(
 ) -> Result<(), Error> {
     let dir = at.map_or(top.to_owned(), |at| top.join(OsStr::from_bytes(at.as_bytes())));
     let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let beneath = Beneath::open(top).map_err(Error::io("open", top))?;
+    let mut nearby = Nearby::of(&beneath);
     let bytes = git::output(&dir, &arguments, Instant::now() + GIT_TIME_MAX)
         .map_err(|why| Error::Git { path: dir.clone(), why })?;
     for name in bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let name = name.strip_suffix(b"/").unwrap_or(name);
         let whole = at.map_or(name.to_vec(), |at| [at.as_bytes(), b"/", name].concat());
         let Some(path) = TreePath::new(whole) else { continue };
-        let there = top.join(OsStr::from_bytes(path.as_bytes()));
-        let is_dir = there.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let is_dir =
+            nearby.stat(&path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        let repository =
+            || top.join(OsStr::from_bytes(path.as_bytes())).join(".git").symlink_metadata().is_ok();
         if !is_dir {
             put(top, path, max, into)?;
-        } else if depth < DEPTH_MAX && there.join(".git").symlink_metadata().is_ok() {
+        } else if depth < DEPTH_MAX && repository() {
             by_git(top, Some(&path), max, depth + 1, into)?;
             into.repositories.push(path);
         }

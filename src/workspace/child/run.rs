@@ -9,6 +9,8 @@ mod clean;
 mod prepare;
 mod steps;
 
+pub(super) use prepare::umask;
+
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

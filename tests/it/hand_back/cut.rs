@@ -12,7 +12,7 @@ use super::trees::{Entry, Triple, disk};
 use super::{begin, place, told};
 
 /// Where the process that is traced is told its place.
-const PLACE: &str = "WINDLASS_HAND_BACK_TEST_PLACE";
+pub const PLACE: &str = "WINDLASS_HAND_BACK_TEST_PLACE";
 
 /// The calls that change anything on a disk or make it durable; and, in a long run, those that open.
 const CALLS: [&str; 11] = [
@@ -38,7 +38,7 @@ fn the_process_that_is_traced() {
     Room::at(root.join("room")).hand_back(&root.join("parent")).unwrap();
 }
 
-fn triple() -> Triple {
+pub fn triple() -> Triple {
     let file = |text: &str| Some(Entry::File(text.as_bytes().to_vec(), false));
     Triple {
         base: vec![

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::super::beneath::{name, sync};
+use super::super::durable::sync_all;
 use super::super::error::Error;
 use super::{Beside, Planned, Run, Step, name_beside};
 use crate::law::hand_back::plan::Way;
@@ -30,15 +31,14 @@ impl Run<'_> {
         for step in &prepared {
             self.prepare1(step)?;
         }
-        for step in &prepared {
-            let dir = self.beside(step)?;
-            if let Version::File { .. } = step.child {
-                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let file = rustix::fs::openat(&dir, &*step.name, flags, Mode::empty());
-                file.and_then(rustix::fs::fdatasync)
-                    .map_err(Error::at("sync what is prepared for", step.path))?;
-            }
-        }
+        let parent = self.parent;
+        sync_all(&prepared, |step| {
+            let Version::File { .. } = step.child else { return Ok(()) };
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let dir = parent.dir(step.beside.as_ref());
+            let file = dir.and_then(|dir| rustix::fs::openat(&dir, &*step.name, flags, Mode::empty()));
+            file.and_then(rustix::fs::fdatasync).map_err(Error::at("sync what is prepared for", step.path))
+        })?;
         self.sync_dirs(steps.iter().map(|step| step.beside.clone()))?;
         Ok(besides)
     }
@@ -120,18 +120,20 @@ impl Run<'_> {
 
     /// Makes the names in directories durable. One that is gone has none.
     pub(super) fn sync_dirs(&self, dirs: impl Iterator<Item = Beside>) -> Result<(), Error> {
-        for dir in dirs.collect::<BTreeSet<Beside>>() {
-            let Ok(open): Result<OwnedFd, Errno> = self.parent.dir(dir.as_ref()) else { continue };
-            if let (Err(error), Some(dir)) = (sync(open), dir) {
-                return Err(Error::at("sync the directory", &dir)(error));
+        let dirs: Vec<Beside> = dirs.collect::<BTreeSet<Beside>>().into_iter().collect();
+        let parent = self.parent;
+        sync_all(&dirs, |dir| {
+            let Ok(open): Result<OwnedFd, Errno> = parent.dir(dir.as_ref()) else { return Ok(()) };
+            match (sync(open), dir) {
+                (Err(error), Some(dir)) => Err(Error::at("sync the directory", dir)(error)),
+                (Err(_) | Ok(()), _) => Ok(()),
             }
-        }
-        Ok(())
+        })
     }
 }
 
 /// The umask, read without changing it.
-fn umask() -> u32 {
+pub(in super::super) fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o077)
