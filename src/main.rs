@@ -8,10 +8,10 @@ use clap::Parser;
 use windlass::api::event::ServerInfo;
 use windlass::base::chain;
 use windlass::base::visible::Form;
-use windlass::cli::args::{Arguments, JobsAction, Start, Verb, Whose};
-use windlass::cli::{config, doctor, export, out, sessions};
+use windlass::cli::args::{Arguments, HandbackAction, JobsAction, Start, Take, Verb, Whose};
+use windlass::cli::{ask, config, doctor, export, out, sessions};
 use windlass::config::{Loaded, Sources, load};
-use windlass::front::{attach, jobs};
+use windlass::front::{attach, hand_back, jobs};
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
@@ -49,6 +49,7 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
         Some(Verb::Sessions { json, cwd }) => sessions::run(dirs, cwd.as_deref(), *json),
         Some(Verb::Export { id, jsonl, .. }) => export::run(dirs, id, *jsonl),
         Some(Verb::Jobs { action }) => jobs(dirs, action),
+        Some(Verb::Handback { action }) => handback(dirs, action),
         Some(Verb::Doctor) => {
             let loaded = loaded(dirs);
             doctor::run(&loaded, dirs, &found(&loaded))
@@ -111,6 +112,52 @@ fn jobs(dirs: &Dirs, action: &JobsAction) -> u8 {
         out::say(format_args!("windlass: {}", refused.why));
         refused.code
     })
+}
+
+/// Does something with what came back from children.
+fn handback(dirs: &Dirs, action: &HandbackAction) -> u8 {
+    let of = |whose: &Whose| hand_back::Of::one(dirs, whose.session.as_deref(), whose.cwd.as_deref());
+    let form =
+        if matches!(action, HandbackAction::List { json: true, .. }) { Form::Json } else { Form::Text };
+    let mut out = out::output(form);
+    let mut told = jobs::Told { out: &mut out, beside: &mut out::errors() };
+    let done = match action {
+        HandbackAction::List { whose, json } => {
+            of(whose).and_then(|of| hand_back::list(&of, *json, &mut told))
+        }
+        HandbackAction::Show { child, path, whose } => {
+            of(whose).and_then(|of| hand_back::show(&of, child, path.as_deref(), &mut told))
+        }
+        HandbackAction::Resolve { child, path, whose, take, file, tool } => {
+            let from = resolution(*take, file.as_deref(), tool.as_deref());
+            of(whose).and_then(|of| hand_back::resolve(&of, child, path, &from, &mut told))
+        }
+        HandbackAction::Revert { child, path, whose } => {
+            of(whose).and_then(|of| hand_back::revert(&of, child, path, &mut told))
+        }
+        HandbackAction::Drop { child, whose, force } => of(whose).and_then(|of| {
+            let mut yes = ask::yes;
+            let ask: Option<&mut dyn FnMut(&str) -> bool> = if ask::can() { Some(&mut yes) } else { None };
+            hand_back::drop_child(&of, child, *force, ask, &mut told)
+        }),
+    };
+    done.unwrap_or_else(|refused| {
+        out::say(format_args!("windlass: {}", refused.why));
+        refused.code
+    })
+}
+
+/// Where a resolution is from: one of the three is given.
+fn resolution(take: Option<Take>, file: Option<&Path>, tool: Option<&str>) -> hand_back::From {
+    match (take, file, tool) {
+        (_, Some(file), _) => hand_back::From::File(file.into()),
+        (_, _, Some(tool)) => hand_back::From::Tool(tool.into()),
+        (Some(Take::Child), _, _) => hand_back::From::Child,
+        (Some(Take::Base), _, _) => hand_back::From::Base,
+        (Some(Take::Both), _, _) => hand_back::From::Both,
+        (Some(Take::Earlier), _, _) => hand_back::From::Earlier,
+        (Some(Take::Parent) | None, _, _) => hand_back::From::Parent,
+    }
 }
 
 /// Shows the screen.

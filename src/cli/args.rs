@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::api::access::Mode;
 
@@ -129,6 +129,12 @@ pub enum Verb {
         #[command(subcommand)]
         action: JobsAction,
     },
+    /// See what came back from a session's children, and resolve its conflicts without the screen.
+    Handback {
+        /// What to do.
+        #[command(subcommand)]
+        action: HandbackAction,
+    },
     /// Check terminal, directories, keys and tools, and say what to do.
     Doctor,
     /// Show, check or describe the settings.
@@ -208,6 +214,93 @@ pub enum JobsAction {
     },
 }
 
+/// What to do with what came back from children.
+#[derive(Clone, Debug, Subcommand)]
+pub enum HandbackAction {
+    /// List the children that have a copy of their own, what came back, and which conflicts are open.
+    List {
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+        /// Print one JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what a child changed; with PATH the lines of its three versions.
+    Show {
+        /// The child's name.
+        #[arg(value_name = "CHILD")]
+        child: String,
+        /// A path that it changed.
+        #[arg(value_name = "PATH")]
+        path: Option<PathBuf>,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Write a resolution of a path into the session's directory.
+    #[command(group = ArgGroup::new("from").required(true).args(["take", "file", "tool"]))]
+    Resolve {
+        /// The child's name.
+        #[arg(value_name = "CHILD")]
+        child: String,
+        /// The path.
+        #[arg(value_name = "PATH")]
+        path: PathBuf,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+        /// Whose version is taken; both: the parent's lines, then the child's, where both changed them.
+        #[arg(long, value_name = "VERSION")]
+        take: Option<Take>,
+        /// A file that holds the whole result.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
+        /// A merge program, run by the shell: it reads $BASE, $LOCAL and $REMOTE and writes $MERGED.
+        #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
+        tool: Option<String>,
+    },
+    /// Take back the newest resolution of a path, or what was taken of it without one.
+    Revert {
+        /// The child's name.
+        #[arg(value_name = "CHILD")]
+        child: String,
+        /// The path.
+        #[arg(value_name = "PATH")]
+        path: PathBuf,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Drop a child's copy and all versions that are kept, for good.
+    Drop {
+        /// The child's name.
+        #[arg(value_name = "CHILD")]
+        child: String,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+        /// Without being asked, and also with conflicts that are open.
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// A version of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Take {
+    /// As the session's directory has it.
+    Parent,
+    /// As the child left it.
+    Child,
+    /// As the child found it.
+    Base,
+    /// The lines of the first two.
+    Both,
+    /// As these three versions were resolved before.
+    Earlier,
+}
+
 /// What to do with the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum ConfigAction {
@@ -263,6 +356,9 @@ mod tests {
             &["export", "x", "--markdown", "--jsonl"],
             &["config"],
             &["completions", "cmd.exe"],
+            &["handback", "resolve", "tests", "a"],
+            &["handback", "resolve", "tests", "a", "--take", "mine"],
+            &["handback", "resolve", "tests", "a", "--take", "both", "--file", "b"],
             &["--rehearsal", "--model", "x"],
             &["--nonsense"],
         ] {

@@ -3,6 +3,7 @@
 //! `exec` and the screen itself are started by `main`, which alone names every layer.
 
 pub mod args;
+pub mod ask;
 pub mod config;
 pub mod doctor;
 pub mod export;

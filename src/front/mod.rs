@@ -6,6 +6,7 @@ pub mod attach;
 pub mod control;
 pub mod exec;
 mod exec_events;
+pub mod hand_back;
 pub mod jobs;
 pub mod merge;
 

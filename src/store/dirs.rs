@@ -68,6 +68,10 @@ impl Dirs {
     pub fn log(&self) -> PathBuf {
         self.state.join("log")
     }
+    /// The resolutions of conflicts that are remembered.
+    pub fn resolutions(&self) -> PathBuf {
+        self.state.join("resolutions")
+    }
     /// Makes the state directory and the sessions' directory in it, private.
     pub fn make(&self) -> Result<(), Error> {
         private::dir_all(&self.state)?;

@@ -16,6 +16,7 @@ pub mod born;
 pub mod copying;
 pub mod draft;
 mod durable;
+pub mod earlier;
 pub mod error;
 pub mod hand_back;
 pub mod listing;

@@ -21,6 +21,7 @@ mod fork;
 mod fork_bomb;
 mod frame_bridge;
 mod hand_back;
+mod handback_cli;
 mod hold;
 mod job_bridge;
 mod job_ends;

@@ -88,7 +88,8 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("std::process", "shell"),
     (
         "std::process::Command",
-        "process src/cli/host.rs src/cli/doctor.rs src/workspace/git.rs src/sandbox/hold/builder.rs",
+        "process src/cli/host.rs src/cli/doctor.rs src/workspace/git.rs src/sandbox/hold/builder.rs \
+         src/front/hand_back/tool.rs",
     ),
     ("std::env", "shell"),
     ("std::thread", "shell ui"),

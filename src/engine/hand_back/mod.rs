@@ -24,6 +24,7 @@ use crate::base::chain;
 use crate::law::hand_back::plan::Planned;
 use crate::law::hand_back::tree::TreePath;
 use crate::workspace::child::Room;
+use crate::workspace::child::earlier::Earlier;
 use crate::workspace::child::error::Error;
 use crate::workspace::child::hand_back::Record;
 use crate::workspace::child::rooms::rooms;
@@ -39,6 +40,8 @@ const BYTES_MAX: u64 = 10 * 1024 * 1024;
 pub(super) struct Place {
     /// The workspaces of the session's children.
     rooms: PathBuf,
+    /// The resolutions that are remembered.
+    earlier: Earlier,
     /// The session's directory.
     cwd: PathBuf,
     /// Where that led when the session was opened.

@@ -10,6 +10,7 @@ use crate::api::event::{Event, Reply};
 use crate::api::hand_back::HandBackAsk;
 use crate::engine::owner::{Owner, Word};
 use crate::engine::spawn;
+use crate::workspace::child::earlier::Earlier;
 
 /// What the owner holds of the hand-backs.
 #[derive(Debug, Default)]
@@ -43,6 +44,7 @@ impl Owner {
         let path = self.options.environment.iter().find(|(name, _)| name == "PATH");
         Place {
             rooms: self.options.dirs.workspaces_of(&self.session_id),
+            earlier: Earlier::at(self.options.dirs.resolutions()),
             cwd: self.cwd.clone(),
             real: self.cwd_real.clone(),
             read_only: self.read_only.clone(),

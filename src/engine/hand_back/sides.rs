@@ -31,6 +31,7 @@ impl Place {
         let draft = room.draft(path, &of)?;
         let texts = [&base, &parent, &theirs].map(|looked| looked.bytes.as_deref());
         let can_propose = self.can_propose(texts);
+        let earlier = self.earlier.find(&of.map(|version| version.tracked().clone()))?;
         Ok(Sides {
             child: child.to_owned(),
             path: path.clone(),
@@ -40,7 +41,7 @@ impl Place {
             theirs: sided(theirs),
             parent_then: planned.parent.clone(),
             draft: draft.map(|draft| draft.choices),
-            earlier: None,
+            earlier: earlier.map(|found| Arc::from(found.bytes)),
             can_propose,
         })
     }

@@ -3,13 +3,14 @@
 use super::list::same;
 use super::{Place, Why, planned};
 use crate::api::hand_back::{HandBackReply, Take};
+use crate::base::chain;
 use crate::law::hand_back::tree::{Obstacle, TreePath, Version};
 use crate::law::merge::resolution::Choice;
 use crate::workspace::child::Room;
 use crate::workspace::child::draft::Draft;
 use crate::workspace::child::error::Error;
 use crate::workspace::child::hand_back::Record;
-use crate::workspace::child::resolve::Written;
+use crate::workspace::child::resolve::{Resolved, Written};
 
 impl Place {
     pub(super) fn write(
@@ -35,7 +36,7 @@ impl Place {
             Take::Bytes { bytes, executable } => Written::Bytes { bytes: bytes.to_vec(), executable },
         };
         let resolved = self.in_turn(|| room.resolve(&self.cwd, path, seen, written, choices));
-        self.written(child, room, record, path, resolved.map(|_| ()))
+        self.written(child, room, record, path, resolved.map(Some))
     }
 
     pub(super) fn undo(&self, child: &str, path: &TreePath) -> Result<HandBackReply, Why> {
@@ -45,7 +46,7 @@ impl Place {
         if let Ok(None) = undone {
             return Err(Why(format!("Nothing was written for {path} that could be taken back.")));
         }
-        self.written(child, room, record, path, undone.map(|_| ()))
+        self.written(child, room, record, path, undone)
     }
 
     pub(super) fn keep_draft(
@@ -71,10 +72,18 @@ impl Place {
         room: Room,
         record: Record,
         path: &TreePath,
-        done: Result<(), Error>,
+        done: Result<Option<Resolved>, Error>,
     ) -> Result<HandBackReply, Why> {
         match done {
-            Ok(()) => {
+            Ok(resolved) => {
+                let planned = planned(&record, child, path)?;
+                // a memory is a convenience: that it cannot be kept does not make what was written fail
+                let remembered = resolved.map_or(Ok(()), |resolved| {
+                    room.remember(&self.earlier, &planned.base, &planned.child, &resolved)
+                });
+                if let Err(error) = remembered {
+                    tracing::warn!("a resolution is not remembered for later: {}", chain(&error));
+                }
                 let stands = self.hand_back(child.to_owned(), &room, record)?;
                 Ok(HandBackReply::Written(Box::new(stands)))
             }

@@ -38,11 +38,11 @@ pub struct Refused {
     pub code: u8,
 }
 
-pub(super) fn misuse(why: impl Into<String>) -> Refused {
+pub(in crate::front) fn misuse(why: impl Into<String>) -> Refused {
     Refused { why: why.into(), code: 2 }
 }
 
-pub(super) fn failed(why: impl Into<String>) -> Refused {
+pub(in crate::front) fn failed(why: impl Into<String>) -> Refused {
     Refused { why: why.into(), code: 1 }
 }
 
@@ -65,9 +65,29 @@ pub struct Told<'a> {
 }
 
 impl Told<'_> {
-    pub(super) fn line(&mut self, text: &str) -> Result<(), Refused> {
+    pub(in crate::front) fn line(&mut self, text: &str) -> Result<(), Refused> {
         written(writeln!(self.out, "{text}").and_then(|()| self.out.flush()))
     }
+}
+
+/// The session that is named, else the newest of the directory.
+pub(in crate::front) fn session(
+    dirs: &Dirs,
+    named: Option<&str>,
+    cwd: Option<&Path>,
+) -> Result<SessionId, Refused> {
+    if let Some(text) = named {
+        return store::find(dirs, text).map_err(|error| misuse(chain(&error)));
+    }
+    let here = cwd.unwrap_or(Path::new("."));
+    let real = std::fs::canonicalize(here)
+        .map_err(|error| misuse(format!("the directory {} cannot be used: {error}", here.display())))?;
+    store::newest_for(dirs, &real).ok_or_else(|| {
+        misuse(format!(
+            "{} has no session; name one with --session, or a directory with --cwd",
+            real.display()
+        ))
+    })
 }
 
 /// The sessions whose jobs are meant.
@@ -84,21 +104,7 @@ impl Of {
         cwd: Option<&Path>,
         places: Vec<PathBuf>,
     ) -> Result<Self, Refused> {
-        let id = match session {
-            Some(text) => store::find(dirs, text).map_err(|error| misuse(chain(&error)))?,
-            None => {
-                let here = cwd.unwrap_or(Path::new("."));
-                let real = std::fs::canonicalize(here).map_err(|error| {
-                    misuse(format!("the directory {} cannot be used: {error}", here.display()))
-                })?;
-                store::newest_for(dirs, &real).ok_or_else(|| {
-                    misuse(format!(
-                        "{} has no session; name one with --session, or a directory with --cwd",
-                        real.display()
-                    ))
-                })?
-            }
-        };
+        let id = self::session(dirs, session, cwd)?;
         let dir = dirs.session(&id);
         Ok(Self { sessions: vec![(id, dir)], places })
     }
@@ -175,7 +181,7 @@ fn rows(mut reply: Map<String, Value>) -> Vec<Value> {
 }
 
 /// A reader that went away (`| head`) is no error.
-fn written(result: io::Result<()>) -> Result<(), Refused> {
+pub(in crate::front) fn written(result: io::Result<()>) -> Result<(), Refused> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(failed(format!("standard output cannot be written: {error}")))

@@ -82,7 +82,7 @@ fn what_is_recorded_is_durable_before() {
             } else {
                 under_way.insert(pid.to_owned(), path.to_owned());
             }
-        } else if call.starts_with("<... f") && call.contains("sync resumed>) = 0") {
+        } else if call.starts_with("<... f") && call.contains("sync resumed>)") && call.ends_with("= 0") {
             // not told of a call: each resumed one was begun
             let path = under_way.remove(pid).unwrap_or_default();
             seen.synced(&path);

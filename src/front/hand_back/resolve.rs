@@ -1,0 +1,197 @@
+//! What a path gets from the command line, and how that is taken back.
+//!
+//! What somebody changed since the hand-back is not written over unseen: the parent's lines are taken into a merge, and
+//! a whole version is refused. Everything is written by the workspace, with its re-check and its record.
+
+use std::path::{Path, PathBuf};
+
+use super::sides::Sides;
+use super::tool;
+use super::{Child, Of, refused};
+use crate::base::chain;
+use crate::front::jobs::{Refused, Told, failed, misuse};
+use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::plan::Planned;
+use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::merge::resolution::{Choice, Resolution};
+use crate::workspace::child::earlier::Earlier;
+use crate::workspace::child::error::Error;
+use crate::workspace::child::resolve::{Resolved, Written};
+
+/// Where a resolution is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// What the parent's directory has, or had.
+    Parent,
+    /// What the child left.
+    Child,
+    /// What the child found.
+    Base,
+    /// The lines of both, where both changed them: the parent's, then the child's.
+    Both,
+    /// What the same three versions were resolved to before.
+    Earlier,
+    /// A file, whole.
+    File(PathBuf),
+    /// What a program makes of the three.
+    Tool(String),
+}
+
+/// Writes a resolution of a path; the exit code.
+pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_>) -> Result<u8, Refused> {
+    let child = of.child(name)?;
+    let record = child.record()?;
+    let planned = child.path(&record, path)?;
+    child.room.finish_resolutions(&child.parent).map_err(|error| refused(&error))?;
+    let sides = Sides::of(&child, planned).map_err(|error| refused(&error))?;
+    let known = known(&child, planned)?;
+    let seen = &sides.parent.version;
+    fits(planned, seen)?;
+    let as_known = *seen.tracked() == known;
+    let whole = |version: &Version, whose: &str| -> Result<(Written, Option<Vec<Choice>>), Refused> {
+        if as_known {
+            return Ok((Written::Version(version.clone()), None));
+        }
+        Err(failed(format!(
+            "{} was changed here since the hand-back, and {whose} would replace that; look at `windlass handback show {} {}`, then take `both`, `--file` or `--tool`, or settle it as it is with `--take parent`",
+            planned.path, child.name, planned.path
+        )))
+    };
+    let (result, choices) = match from {
+        From::Earlier => (earlier(of, planned, &sides)?, None),
+        From::Child => whole(&planned.child, "the child's")?,
+        From::Base => whole(&planned.base, "the base")?,
+        // what was written over by a hand-back or a resolution is had back; what somebody made of it since stays
+        From::Parent if as_known => (Written::Version(planned.parent.clone()), None),
+        From::Parent => (Written::Version(seen.clone()), None),
+        From::Both => both(planned, &sides)?,
+        From::File(file) => {
+            let bytes = std::fs::read(file)
+                .map_err(|error| misuse(format!("{} cannot be read: {error}", file.display())))?;
+            (Written::Bytes { bytes, executable: sides.executable() }, None)
+        }
+        From::Tool(command) => {
+            let merge = merge(planned, &sides)?;
+            let bytes = tool::run(command, &planned.path, &merge)?;
+            (Written::Bytes { bytes, executable: sides.executable() }, None)
+        }
+    };
+    let written = child.room.resolve(&child.parent, &planned.path, seen, result, choices);
+    let resolved = written.map_err(|error| refused(&error))?;
+    remember(of, &child, planned, &resolved, told);
+    let words = if resolved.before == resolved.after { "settled as it is" } else { "written" };
+    say(&child, &planned.path, words, told)
+}
+
+/// Says what was done and how much is left; the exit code.
+fn say(child: &Child, path: &TreePath, words: &str, told: &mut Told<'_>) -> Result<u8, Refused> {
+    let open = child.room.standing().map_err(|error| refused(&error))?.open.len();
+    let left = match open {
+        0 => "no conflict is open".into(),
+        1 => "1 conflict is open".into(),
+        more => format!("{more} conflicts are open"),
+    };
+    told.line(&format!("{path}: {words}; {left}"))?;
+    Ok(0)
+}
+
+/// Remembers how a path was resolved, for the same versions seen again. That it cannot be is no reason to fail.
+fn remember(of: &Of, child: &Child, planned: &Planned, resolved: &Resolved, told: &mut Told<'_>) {
+    let earlier = Earlier::at(of.dirs.resolutions());
+    if let Err(error) = child.room.remember(&earlier, &planned.base, &planned.child, resolved) {
+        // nobody can be told where that is gone
+        let _ =
+            writeln!(told.beside, "windlass: the resolution is not remembered for later: {}", chain(&error));
+    }
+}
+
+/// What stands at the path as far as the record knows: what was written last, else what the hand-back left there.
+fn known(child: &Child, planned: &Planned) -> Result<Version, Refused> {
+    Ok(match last(child, &planned.path)? {
+        Some(last) => last.after,
+        None if planned.verdict == Verdict::Taken => planned.child.tracked().clone(),
+        None => planned.parent.tracked().clone(),
+    })
+}
+
+/// The last of the path's resolutions, one that takes another back too.
+fn last(child: &Child, path: &TreePath) -> Result<Option<Resolved>, Refused> {
+    let all = child.room.resolved().map_err(|error| refused(&error))?;
+    Ok(all.into_iter().rfind(|one| one.path == *path))
+}
+
+/// Refuses a path where no file of it can be put.
+fn fits(planned: &Planned, seen: &Version) -> Result<(), Refused> {
+    let Version::InTheWay(_) = seen else { return Ok(()) };
+    Err(failed(format!(
+        "something that is no file of that path is in the place of {} here; move it away, then resolve again",
+        planned.path
+    )))
+}
+
+fn merge(planned: &Planned, sides: &Sides) -> Result<Resolution, Refused> {
+    let no_text = || {
+        failed(format!(
+            "{} has no lines to merge in all its versions; take `parent`, `child` or `base`, or give a `--file`",
+            planned.path
+        ))
+    };
+    sides.text().map(Resolution::new).ok_or_else(no_text)
+}
+
+fn earlier(of: &Of, planned: &Planned, sides: &Sides) -> Result<Written, Refused> {
+    let found =
+        Earlier::at(of.dirs.resolutions()).find(&sides.versions()).map_err(|error| refused(&error))?;
+    let unknown = || failed(format!("these three versions of {} were not resolved before", planned.path));
+    found.map(|found| Written::Bytes { bytes: found.bytes, executable: found.executable }).ok_or_else(unknown)
+}
+
+fn both(planned: &Planned, sides: &Sides) -> Result<(Written, Option<Vec<Choice>>), Refused> {
+    let mut merge = merge(planned, sides)?;
+    merge.choose_open(&Choice::Both);
+    let choices = merge.choices().to_vec();
+    Ok((Written::Bytes { bytes: merge.result(), executable: sides.executable() }, Some(choices)))
+}
+
+/// Takes back what was done about a path: the newest resolution, or what the hand-back took; the exit code.
+pub fn revert(of: &Of, name: &str, path: &Path, told: &mut Told<'_>) -> Result<u8, Refused> {
+    let child = of.child(name)?;
+    let record = child.record()?;
+    let planned = child.path(&record, path)?;
+    child.room.finish_resolutions(&child.parent).map_err(|error| refused(&error))?;
+    let as_before = *planned.parent.tracked() == known(&child, planned)?;
+    let taken = planned.verdict == Verdict::Taken;
+    if taken && as_before {
+        return Err(failed(format!(
+            "{} is as it was before the hand-back; `windlass handback resolve {} {} --take child` takes it again",
+            planned.path, child.name, planned.path
+        )));
+    }
+    let undone =
+        child.room.undo(&child.parent, &planned.path).map_err(|error| stale(&child, planned, error))?;
+    if let Some(undone) = undone {
+        remember(of, &child, planned, &undone, told);
+        return say(&child, &planned.path, "taken back", told);
+    }
+    if !taken {
+        return Err(failed(format!(
+            "nothing was done about {}, so there is nothing to take back",
+            planned.path
+        )));
+    }
+    let (seen, before) = (planned.child.tracked(), Written::Version(planned.parent.clone()));
+    let written = child.room.resolve(&child.parent, &planned.path, seen, before, None);
+    written.map_err(|error| stale(&child, planned, error))?;
+    say(&child, &planned.path, "put back as it was", told)
+}
+
+/// What was changed since is not written over by a revert.
+fn stale(child: &Child, planned: &Planned, error: Error) -> Refused {
+    match error {
+        Error::ChangedMeanwhile { path } => failed(format!(
+            "{path} was changed here since, so it stays; its versions are shown by `windlass handback show {} {}`",
+            child.name, planned.path
+        )),
+        error => refused(&error),
+    }
+}

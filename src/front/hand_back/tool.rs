@@ -1,0 +1,58 @@
+//! A merge program of the person's: it gets the three versions as files, and what it writes is the result.
+//!
+//! `$BASE`, `$LOCAL` (the parent's) and `$REMOTE` (the child's) are there to be read; `$MERGED` begins with the merge as
+//! far as it goes by itself, with markers at what is open, as git gives it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::front::jobs::{Refused, failed};
+use crate::law::hand_back::tree::TreePath;
+use crate::law::merge::markers;
+use crate::law::merge::regions::Side;
+use crate::law::merge::resolution::Resolution;
+use crate::store::private;
+
+/// Runs it in this terminal; what it wrote.
+pub fn run(command: &str, path: &TreePath, merge: &Resolution) -> Result<Vec<u8>, Refused> {
+    let unready =
+        |error: &dyn std::fmt::Display| failed(format!("the files for {command} cannot be written: {error}"));
+    let dir =
+        tempfile::Builder::new().prefix("windlass-merge-").tempdir().map_err(|error| unready(&error))?;
+    let name = OsStr::from_bytes(path.name());
+    let file = |part: &str, bytes: &[u8]| -> Result<PathBuf, Refused> {
+        // the name stays whole: programs choose colours by it
+        let at = dir.path().join(part);
+        private::dir(&at)
+            .and_then(|()| private::replace(&at.join(name), bytes))
+            .map_err(|error| unready(&error))?;
+        Ok(at.join(name))
+    };
+    let marked = markers::out(merge).text;
+    let three = merge.three();
+    let base = file("base", three.bytes(Side::Base))?;
+    let local = file("local", three.bytes(Side::Parent))?;
+    let remote = file("remote", three.bytes(Side::Child))?;
+    let merged = file("merged", &marked)?;
+    let files = [("BASE", &base), ("LOCAL", &local), ("REMOTE", &remote), ("MERGED", &merged)];
+    let ended = Command::new("sh").args(["-c", command]).envs(files).status();
+    let ended = ended.map_err(|error| failed(format!("{command} cannot be started: {error}")))?;
+    if !ended.success() {
+        return Err(failed(format!("{command} ended with {ended}; {path} is as it was")));
+    }
+    let result =
+        fs::read(&merged).map_err(|error| failed(format!("what {command} wrote cannot be read: {error}")))?;
+    let mut read = merge.clone();
+    match markers::back(&mut read, &result) {
+        Err(left) => {
+            Err(failed(format!("{command} left markers in line {}; {path} is as it was", left.line)))
+        }
+        Ok(()) if !read.is_decided() => {
+            Err(failed(format!("{command} left a conflict as it was, so {path} is as it was")))
+        }
+        Ok(()) => Ok(result),
+    }
+}

@@ -1,0 +1,287 @@
+//! `windlass handback` from outside: real workspaces, the real binary, files read with our own eyes.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use windlass::base::SessionId;
+use windlass::store::Dirs;
+use windlass::workspace::child::{Progress, Room};
+
+use crate::outside::{Home, Ran};
+use crate::terminal::Program;
+
+const BASE: &str = "one\ntwo\nthree\nfour\nfive\n";
+const PARENT: &str = "one\nTWO\nthree\nfour\nfive\n";
+const CHILD: &str = "one\nzwei\nthree\nfour\nfive\nsix\n";
+
+/// A session in the directory, and a child `tests` of it that has a copy.
+fn spawned(home: &Home) -> Room {
+    let model = home.script(&json!({"turns": [{"say": "hello"}]}));
+    assert_eq!(home.run(&["exec", "--model", &model, "go"]).code, Some(0));
+    let id = home.run(&["sessions", "--json"]).events()[0]["id"].as_str().unwrap().to_owned();
+    let dirs = Dirs::at(home.path("state/windlass"), home.path("config/windlass"));
+    home.write("work/text", BASE);
+    for name in ["taken", "gone", "bits", "same"] {
+        home.write(&format!("work/{name}"), "base\n");
+    }
+    let room = Room::at(dirs.workspace(&SessionId::new(id), "tests"));
+    room.make(&home.path("work"), &Progress::default()).unwrap();
+    room
+}
+
+/// The same after both sides changed files and the child's came back.
+fn handed_back() -> (Home, Room) {
+    let home = Home::new();
+    let room = spawned(&home);
+    let copy = |name: &str| room.copy().join(name);
+    fs::write(copy("text"), CHILD).unwrap();
+    fs::write(copy("taken"), "child\n").unwrap();
+    fs::write(copy("same"), "new\n").unwrap();
+    fs::write(copy("gone"), "child\n").unwrap();
+    fs::write(copy("bits"), b"child\0").unwrap();
+    fs::set_permissions(copy("bits"), fs::Permissions::from_mode(0o755)).unwrap();
+    home.write("work/text", PARENT);
+    home.write("work/same", "new\n");
+    fs::remove_file(home.path("work/gone")).unwrap();
+    fs::write(home.path("work/bits"), b"parent\0").unwrap();
+    room.hand_back(&home.path("work")).unwrap();
+    (home, room)
+}
+
+fn handback(home: &Home, words: &[&str]) -> Ran {
+    home.run(&[&["handback"], words].concat())
+}
+
+fn done(home: &Home, words: &[&str]) -> String {
+    let ran = handback(home, words);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    ran.out
+}
+
+fn refused(home: &Home, words: &[&str], code: i32) -> String {
+    let ran = handback(home, words);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(code), ""), "{}", ran.err);
+    ran.err
+}
+
+fn row(home: &Home) -> Value {
+    handback(home, &["list", "--json"]).events()[0].clone()
+}
+
+#[test]
+fn what_came_back_is_listed_and_shown() {
+    let (home, room) = handed_back();
+    assert_eq!(
+        done(&home, &["list"]),
+        "tests  1 taken, 1 the same, 3 conflicts, 3 open\n  \
+         bits  both changed it, differently\n  \
+         gone  removed here, changed by the child\n  \
+         text  both changed it, differently\n"
+    );
+    let row = row(&home);
+    assert_eq!(row["dir"], room.dir().display().to_string());
+    assert_eq!(
+        (&row["child"], &row["state"], &row["taken"], &row["same"], &row["conflicts"], &row["open"]),
+        (
+            &json!("tests"),
+            &json!("handed_back"),
+            &json!(["taken"]),
+            &json!(["same"]),
+            &json!(["bits", "gone", "text"]),
+            &json!(["bits", "gone", "text"])
+        )
+    );
+    assert_eq!(
+        done(&home, &["show", "tests"]),
+        "bits  open: both changed it, differently\ngone  open: removed here, changed by the child\n\
+         same  the same here already\ntaken  taken\ntext  open: both changed it, differently\n"
+    );
+    let text = done(&home, &["show", "tests", "text"]);
+    let hunk = "@@ base 2,1 parent 2,1 child 2,1 @@ both changed it, differently\n       | one\n\
+                base   | two\nparent | TWO\nchild  | zwei\n       | three\n";
+    assert!(
+        text.starts_with("text  open: both changed it, differently\nbase    a file of 24 bytes, "),
+        "{text}"
+    );
+    assert!(text.contains(hunk) && text.contains("child  | six\n"), "{text}");
+    let bits = done(&home, &["show", "tests", &home.path("work/bits").display().to_string()]);
+    assert!(
+        bits.contains("child   an executable file of 6 bytes, binary, ") && !bits.contains("@@"),
+        "{bits}"
+    );
+    assert!(done(&home, &["show", "tests", "./gone"]).contains("parent  nothing\n"));
+}
+
+#[test]
+fn a_conflict_is_resolved_by_each_way_and_taken_back() {
+    let (home, room) = handed_back();
+    let text = || home.read("work/text");
+    assert_eq!(
+        done(&home, &["resolve", "tests", "text", "--take", "both"]),
+        "text: written; 2 conflicts are open\n"
+    );
+    assert_eq!(text(), "one\nTWO\nzwei\nthree\nfour\nfive\nsix\n");
+    assert!(done(&home, &["show", "tests"]).contains("text  resolved: both changed it, differently\n"));
+    assert_eq!(done(&home, &["revert", "tests", "text"]), "text: taken back; 3 conflicts are open\n");
+    assert_eq!(text(), PARENT);
+    for (version, expected) in [("child", CHILD), ("base", BASE), ("parent", PARENT)] {
+        done(&home, &["resolve", "tests", "text", "--take", version]);
+        assert_eq!(text(), expected, "{version}");
+    }
+    home.write("result", "by hand\n");
+    let file = home.path("result").display().to_string();
+    done(&home, &["resolve", "tests", "text", "--file", &file]);
+    assert_eq!(text(), "by hand\n");
+
+    // what is no text
+    done(&home, &["resolve", "tests", "bits", "--take", "child"]);
+    let bits = home.path("work/bits");
+    assert_eq!(fs::read(&bits).unwrap(), b"child\0");
+    assert_eq!(fs::metadata(&bits).unwrap().permissions().mode() & 0o111, 0o111);
+    let told = refused(&home, &["resolve", "tests", "bits", "--take", "both"], 1);
+    assert!(told.contains("bits has no lines to merge in all its versions"), "{told}");
+    assert_eq!(
+        done(&home, &["resolve", "tests", "gone", "--take", "parent"]),
+        "gone: settled as it is; no conflict is open\n"
+    );
+    assert!(!home.path("work/gone").exists());
+    done(&home, &["resolve", "tests", "gone", "--take", "child"]);
+    assert_eq!(home.read("work/gone"), "child\n");
+    assert_eq!(row(&home)["open"], json!([]));
+
+    // what was taken without a question
+    done(&home, &["revert", "tests", "taken"]);
+    assert_eq!(home.read("work/taken"), "base\n");
+    assert!(done(&home, &["show", "tests"]).contains("taken  taken, then put back\n"));
+    let told = refused(&home, &["revert", "tests", "taken"], 1);
+    assert!(told.contains("`windlass handback resolve tests taken --take child` takes it again"), "{told}");
+    done(&home, &["resolve", "tests", "taken", "--take", "child"]);
+    assert_eq!(home.read("work/taken"), "child\n");
+    assert!(room.dir().join("versions").exists());
+}
+
+#[test]
+fn what_was_changed_since_is_not_written_over() {
+    let (home, _room) = handed_back();
+    let mine = PARENT.replace("five", "FIVE");
+    home.write("work/text", &mine);
+    let told = refused(&home, &["resolve", "tests", "text", "--take", "child"], 1);
+    assert!(told.starts_with("windlass: text was changed here since the hand-back"), "{told}");
+    assert_eq!(home.read("work/text"), mine);
+    // its lines are in a merge
+    done(&home, &["resolve", "tests", "text", "--take", "both"]);
+    let merged = home.read("work/text");
+    assert!(merged.contains("TWO\nzwei\n") && merged.contains("FIVE\n"), "{merged}");
+    home.write("work/text", "again\n");
+    let told = refused(&home, &["revert", "tests", "text"], 1);
+    assert!(told.contains("text was changed here since, so it stays"), "{told}");
+    assert_eq!(home.read("work/text"), "again\n");
+    // settled as it is, a whole version may be taken, and that can be taken back
+    done(&home, &["resolve", "tests", "text", "--take", "parent"]);
+    done(&home, &["resolve", "tests", "text", "--take", "child"]);
+    assert_eq!(home.read("work/text"), CHILD);
+    done(&home, &["revert", "tests", "text"]);
+    assert_eq!(home.read("work/text"), "again\n");
+    // where a directory is, no file can be
+    fs::create_dir(home.path("work/gone")).unwrap();
+    let told = refused(&home, &["resolve", "tests", "gone", "--take", "child"], 1);
+    assert!(told.contains("is in the place of gone here; move it away"), "{told}");
+}
+
+#[test]
+fn a_merge_program_gets_the_three_versions_and_its_word_counts() {
+    let (home, _room) = handed_back();
+    let with = |tool: &str| handback(&home, &["resolve", "tests", "text", "--tool", tool]);
+    for (tool, words) in [
+        ("exit 3", "ended with exit status: 3; text is as it was"),
+        ("true", "left a conflict as it was"),
+        ("sed -i /^=====/d \"$MERGED\"", "left markers in line 2"),
+        ("rm \"$MERGED\"", "cannot be read"),
+    ] {
+        let ran = with(tool);
+        assert!(ran.code == Some(1) && ran.err.contains(words), "{tool}: {}", ran.err);
+        assert_eq!(home.read("work/text"), PARENT);
+    }
+    let ran = with("cat \"$BASE\" \"$LOCAL\" \"$REMOTE\" >\"$MERGED\"");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(home.read("work/text"), [BASE, PARENT, CHILD].concat());
+    let left = fs::read_dir(home.path("tmp")).unwrap().count();
+    assert_eq!(left, 0, "the program's files are removed");
+}
+
+#[test]
+fn a_workspace_is_dropped_when_nothing_is_open_or_it_is_said_twice() {
+    let (home, room) = handed_back();
+    let told = refused(&home, &["drop", "tests"], 1);
+    assert!(told.contains("tests has 3 open conflicts"), "{told}");
+    for path in ["text", "bits", "gone"] {
+        done(&home, &["resolve", "tests", path, "--take", "parent"]);
+    }
+    let told = refused(&home, &["drop", "tests"], 1);
+    assert!(told.contains("nobody can be asked here") && room.dir().exists(), "{told}");
+    let ask = |answer: &str| {
+        let mut program = Program::start(&home.command(&["handback", "drop", "tests"]));
+        program.wait_for("for good? [y/N]");
+        program.send(answer);
+        program.end()
+    };
+    assert_eq!((ask("\n"), room.dir().exists()), (1, true));
+    assert_eq!((ask("y\n"), room.dir().exists()), (0, false));
+    assert_eq!(done(&home, &["list"]), "no child has a copy of its own\n");
+    assert_eq!(home.read("work/taken"), "child\n", "what was taken stays");
+}
+
+#[test]
+fn what_is_not_there_or_not_over_is_told() {
+    let home = Home::new();
+    assert!(refused(&home, &["list"], 2).contains("has no session"));
+    let room = spawned(&home);
+    assert_eq!(done(&home, &["list"]), "tests  has not handed back\n");
+    assert_eq!(row(&home)["state"], "at_work");
+    assert!(
+        refused(&home, &["show", "docs"], 2).contains("no child docs with a copy of its own; it has tests")
+    );
+    assert!(refused(&home, &["show", "tests"], 1).contains("tests has not handed back yet"));
+    let told = refused(&home, &["drop", "tests"], 1);
+    assert!(told.contains("its work is nowhere else") && room.dir().exists(), "{told}");
+    room.hand_back(&home.path("work")).unwrap();
+    assert_eq!(done(&home, &["show", "tests"]), "nothing was changed\n");
+    let told = refused(&home, &["show", "tests", "text"], 2);
+    assert!(told.contains("tests did not change text"), "{told}");
+    // two at once: the second waits for the first and is told, and so is who comes too late
+    let dir: PathBuf = room.dir().into();
+    assert_eq!(done(&home, &["drop", "tests", "--force"]), "tests: dropped\n");
+    assert!(!dir.exists());
+}
+
+#[test]
+fn the_same_clash_seen_again_can_be_resolved_as_before() {
+    let (home, room) = handed_back();
+    let told = refused(&home, &["resolve", "tests", "text", "--take", "earlier"], 1);
+    assert!(told.contains("these three versions of text were not resolved before"), "{told}");
+    home.write("result", "by hand\n");
+    done(&home, &["resolve", "tests", "text", "--file", &home.path("result").display().to_string()]);
+    // another child comes with the same again
+    let again = Room::at(room.dir().with_file_name("again"));
+    home.write("work/text", BASE);
+    again.make(&home.path("work"), &Progress::default()).unwrap();
+    fs::write(again.copy().join("text"), CHILD).unwrap();
+    home.write("work/text", PARENT);
+    again.hand_back(&home.path("work")).unwrap();
+    let shown = done(&home, &["show", "again", "text"]);
+    assert!(
+        shown.contains("these three were resolved before: `--take earlier` does it the same way\n"),
+        "{shown}"
+    );
+    done(&home, &["resolve", "again", "text", "--take", "earlier"]);
+    assert_eq!(home.read("work/text"), "by hand\n");
+    // what was taken back is no example
+    done(&home, &["revert", "again", "text"]);
+    assert!(!done(&home, &["show", "again", "text"]).contains("earlier"));
+    let kept = home.path("state/windlass/resolutions");
+    assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
+}
