@@ -33,7 +33,7 @@ fn main() {
     let named: Vec<&String> = words.iter().filter(|word| word.parse::<usize>().is_err()).collect();
     let on = |name: &str| named.is_empty() || named.iter().any(|one| *one == name);
     let place = tempfile::tempdir().unwrap();
-    println!("{files} files with {} MiB in all", files * BYTES_EACH >> 20);
+    println!("{files} files with {} MiB in all", (files * BYTES_EACH) >> 20);
     if on("spawn") {
         spawn(place.path(), files, "cp -a");
         for kind in ["xfs", "btrfs"] {
