@@ -203,6 +203,26 @@ pub struct CallSettle {
     pub duration: Millis,
 }
 
+impl CallSettle {
+    /// A call that settled with nothing but these words.
+    pub fn new(call: CallId, status: CallStatus, output: impl Into<String>) -> Self {
+        Self {
+            call,
+            status,
+            output: output.into(),
+            kept: 0,
+            dropped: 0,
+            artifact: None,
+            images: Vec::new(),
+            details: Details::None,
+            warnings: Vec::new(),
+            touched: Vec::new(),
+            usage: None,
+            duration: Millis(0),
+        }
+    }
+}
+
 /// A file that a call changed, so that a rewind can restore it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touched {
@@ -219,6 +239,10 @@ pub struct Touched {
     /// How many of the directories right above it were made for it.
     #[serde(default, skip_serializing_if = "none_made")]
     pub made: u32,
+}
+
+fn none_left(left: &u32) -> bool {
+    *left == 0
 }
 
 fn none_made(made: &u32) -> bool {
@@ -253,6 +277,9 @@ pub enum Details {
         /// The job that goes on: the command itself, or what it left behind.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         job: Option<JobId>,
+        /// Processes that it left behind, which go on as that job.
+        #[serde(default, skip_serializing_if = "none_left")]
+        left: u32,
         /// The job whose end the call told the model: the entry of that end is for the person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         told: Option<JobId>,

@@ -100,6 +100,8 @@ pub struct JobRow {
     pub tail: String,
     /// It seems to wait for input from its terminal.
     pub waiting: bool,
+    /// Its own process is stopped (SIGSTOP, a key of its terminal): it does nothing until it is continued.
+    pub stopped: bool,
     /// Its terminal's picture, while somebody looks at it.
     pub screen: Option<Arc<Screen>>,
     /// The file with every byte of its output.

@@ -134,7 +134,7 @@ fn line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::entry::{Details, TurnEnd, UserMessage};
+    use crate::api::entry::{TurnEnd, UserMessage};
     use crate::api::message::{Answer, Block, Body, Finish, Stop};
     use crate::base::Millis;
 
@@ -173,20 +173,7 @@ mod tests {
     }
 
     fn settle(id: &str, parent: &str, call: &str, status: CallStatus) -> Arc<Entry> {
-        let settle = CallSettle {
-            call: CallId::new(call),
-            status,
-            output: String::new(),
-            kept: 0,
-            dropped: 0,
-            artifact: None,
-            images: Vec::new(),
-            details: Details::None,
-            warnings: Vec::new(),
-            touched: Vec::new(),
-            usage: None,
-            duration: Millis(0),
-        };
+        let settle = CallSettle::new(CallId::new(call), status, "");
         entry(id, parent, EntryBody::CallSettle(settle))
     }
 

@@ -484,9 +484,6 @@ pub(super) fn settled(call: &CallId, settle: Settle<ToolEnd, Usage>, spool: Opti
     let (status, word) = match settle.ending {
         Ending::Ended(end) => {
             return CallSettle {
-                call: call.clone(),
-                status: end.status,
-                output: end.output,
                 kept: end.kept,
                 dropped: end.dropped,
                 artifact: end.artifact,
@@ -495,7 +492,7 @@ pub(super) fn settled(call: &CallId, settle: Settle<ToolEnd, Usage>, spool: Opti
                 warnings: told.warnings,
                 touched: end.touched,
                 usage,
-                duration: crate::base::Millis(0),
+                ..CallSettle::new(call.clone(), end.status, end.output)
             };
         }
         Ending::Cancelled => (CallStatus::Cancelled, "[cancelled by the person before it ended]"),
@@ -512,18 +509,6 @@ pub(super) fn settled(call: &CallId, settle: Settle<ToolEnd, Usage>, spool: Opti
         output.push_str(&format!("[the whole output: {}]\n", path.display()));
     }
     output.push_str(word);
-    CallSettle {
-        call: call.clone(),
-        status,
-        output,
-        kept,
-        dropped,
-        artifact,
-        images: Vec::new(),
-        details: Details::None,
-        warnings: told.warnings,
-        touched: Vec::new(),
-        usage,
-        duration: crate::base::Millis(0),
-    }
+    let warnings = told.warnings;
+    CallSettle { kept, dropped, artifact, warnings, usage, ..CallSettle::new(call.clone(), status, output) }
 }

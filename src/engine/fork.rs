@@ -12,7 +12,7 @@ use crate::api::entry::{
     CallSettle, CallStart, CallStatus, Details, Entry, EntryBody, Level, TurnEnd, TurnStatus,
 };
 use crate::api::event::Event;
-use crate::base::{EntryId, JobId, Millis, SessionId, chain};
+use crate::base::{EntryId, JobId, SessionId, chain};
 use crate::store::tree::Tree;
 use crate::store::{self, Branch, Dirs, private, session::CALLS};
 
@@ -91,21 +91,8 @@ fn ends(entries: &[Arc<Entry>]) -> Vec<EntryBody> {
 }
 
 fn cut(start: &CallStart) -> EntryBody {
-    EntryBody::CallSettle(CallSettle {
-        call: start.call.clone(),
-        status: CallStatus::Interrupted,
-        output: "This session was forked before the call ended; what came of it is in the other session."
-            .to_owned(),
-        kept: 0,
-        dropped: 0,
-        artifact: None,
-        images: Vec::new(),
-        details: Details::None,
-        warnings: Vec::new(),
-        touched: Vec::new(),
-        usage: None,
-        duration: Millis(0),
-    })
+    let words = "This session was forked before the call ended; what came of it is in the other session.";
+    EntryBody::CallSettle(CallSettle::new(start.call.clone(), CallStatus::Interrupted, words))
 }
 
 /// The highest number of a job that entries name: a fork names jobs of the session that it is from.

@@ -127,6 +127,8 @@ pub enum News {
     Stage(Stage),
     /// It seems to wait for input from its terminal, or no longer.
     Waiting(bool),
+    /// Its own process is stopped, or goes on.
+    Stopped(bool),
     /// Its terminal's picture.
     Screen(Arc<Screen>),
     /// Whether it goes on when the program goes.
@@ -313,6 +315,7 @@ impl Running {
                 Some(FromKeeper::Kept { on }) => return Some(News::Kept(on)),
                 Some(FromKeeper::Left(left)) => return Some(News::Left(left)),
                 Some(FromKeeper::Waiting { on }) => return Some(News::Waiting(on)),
+                Some(FromKeeper::Stopped { on }) => return Some(News::Stopped(on)),
                 Some(FromKeeper::Screen(frame)) => {
                     self.screen = Arc::new(frame.apply(&self.screen));
                     return Some(News::Screen(self.screen.clone()));

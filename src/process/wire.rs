@@ -235,6 +235,11 @@ pub enum FromKeeper {
         /// Whether.
         on: bool,
     },
+    /// Whether its own process is stopped.
+    Stopped {
+        /// Whether.
+        on: bool,
+    },
     /// What became of its terminal's picture since the last one; the first is whole.
     Screen(Box<Frame>),
     /// The processes that the command left behind are over too.
@@ -282,6 +287,9 @@ pub struct Standing {
     /// Whether it seems to wait for input from it.
     #[serde(default)]
     pub waiting: bool,
+    /// Whether its own process is stopped.
+    #[serde(default)]
+    pub stopped: bool,
     /// Whether it has ended, and only what it left behind lives.
     pub ended: bool,
 }

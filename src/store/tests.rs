@@ -138,7 +138,7 @@ fn cwd_gone_refused() {
 
 #[test]
 fn an_export_reads_well_and_holds_every_line() {
-    use crate::api::entry::{CallSettle, CallStatus, Details, TurnEnd, TurnStatus};
+    use crate::api::entry::{CallSettle, CallStatus, TurnEnd, TurnStatus};
     use crate::api::message::{Answer, Block, Body, Finish, Stop};
     use crate::base::CallId;
 
@@ -147,18 +147,12 @@ fn an_export_reads_well_and_holds_every_line() {
     session.rename("the lexer").unwrap();
     let call = CallId::new("c1");
     let settle = CallSettle {
-        call: call.clone(),
-        status: CallStatus::Error,
-        output: "```\nnot found\n".into(),
         kept: 13,
         dropped: 7,
         artifact: Some("/s/calls/c1/output".into()),
-        images: Vec::new(),
-        details: Details::None,
         warnings: vec!["slow".into()],
-        touched: Vec::new(),
-        usage: None,
         duration: Millis(3),
+        ..CallSettle::new(call.clone(), CallStatus::Error, "```\nnot found\n")
     };
     let start = CallStart {
         call,

@@ -180,20 +180,7 @@ mod tests {
     }
 
     fn settle(id: &str, call: &str) -> Entry {
-        let settle = CallSettle {
-            call: CallId::new(call),
-            status: CallStatus::Ok,
-            output: String::new(),
-            kept: 0,
-            dropped: 0,
-            artifact: None,
-            images: Vec::new(),
-            details: crate::api::entry::Details::None,
-            warnings: Vec::new(),
-            touched: Vec::new(),
-            usage: None,
-            duration: Millis(0),
-        };
+        let settle = CallSettle::new(CallId::new(call), CallStatus::Ok, "");
         entry(id, None, EntryBody::CallSettle(settle))
     }
 

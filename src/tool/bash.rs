@@ -50,6 +50,8 @@ struct Told {
     terminal: bool,
     /// It seems to wait for input from it.
     waiting: bool,
+    /// Its own process is stopped.
+    stopped: bool,
 }
 
 impl Bash {
@@ -154,6 +156,7 @@ async fn follow(
                     waits.cancel();
                 }
             }
+            Some(News::Stopped(stopped)) => told.stopped = stopped,
             Some(News::Stage(_) | News::Screen(_) | News::Kept(_) | News::Left(_)) => {}
             // the end is always told before the keeper is gone; what is lost is told as lost
             None => return Err("the command's keeper is gone".to_owned()),
@@ -184,6 +187,7 @@ async fn hand_over(
         began: context.began,
         told: told.output,
         waiting: told.waiting,
+        stopped: told.stopped,
     };
     context.desk.take(running, job, place).await
 }

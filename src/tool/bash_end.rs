@@ -64,6 +64,7 @@ pub fn detached(
         exit_code: None,
         survivors: Vec::new(),
         job: Some(job),
+        left: 0,
         told: None,
     };
     let artifact = Some(spool.to_owned());
@@ -102,6 +103,7 @@ impl Words<'_> {
             exit_code: record.exit_code,
             survivors: record.survivors.iter().map(Named::words).collect(),
             job: self.left,
+            left: self.left.map_or(0, |_| u32::try_from(record.left.len()).unwrap_or(u32::MAX)),
             told: None,
         };
         ToolEnd { artifact, details, ..ended(status, output, kept) }

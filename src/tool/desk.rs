@@ -35,6 +35,8 @@ pub struct NewJob {
     pub told: (u64, u64, String),
     /// Whether it seems to wait for input from its terminal.
     pub waiting: bool,
+    /// Whether its own process is stopped.
+    pub stopped: bool,
 }
 
 impl NewJob {
@@ -50,6 +52,7 @@ impl NewJob {
             after: node.after.clone(),
             began,
             waiting: false,
+            stopped: false,
             told,
         }
     }

@@ -188,6 +188,7 @@ pub fn row_in_words(row: &JobRow, now: Millis) -> String {
     let age = now.since(row.node.began).length();
     let state = match &row.state {
         JobState::Sought => "is of an earlier program and is being looked up".to_owned(),
+        JobState::Running if row.stopped => format!("runs since {age}, stopped (SIGCONT lets it go on)"),
         JobState::Running if row.waiting => format!("runs since {age}, seems to wait for input"),
         JobState::Running => format!("runs since {age}"),
         JobState::Ending { stage, .. } => format!("runs since {age}, {}", stage_in_words(*stage)),
@@ -286,6 +287,7 @@ fn told_end(row: &JobRow, outcome: &JobOutcome) -> ToolEnd {
         exit_code: outcome.exit_code,
         survivors: outcome.survivors.clone(),
         job: None,
+        left: 0,
         told: Some(row.node.id),
     };
     ToolEnd { details, ..ToolEnd::text(CallStatus::Ok, out) }

@@ -12,7 +12,9 @@ use crate::ui::job_view;
 use crate::ui::jobs_update::{self, leave, to_jobs};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
+use crate::ui::overlay::list::Goal;
 use crate::ui::overlay::{Overlay, approve, catalog, line, list};
+use crate::ui::pane::tree::Target;
 use crate::ui::pane::{PaneId, composer, conversation};
 use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
@@ -43,7 +45,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Cancel => cancel(model, now, out),
         A::QuitWhenEmpty => {
             if model.composer.draft.is_empty() {
-                leave(model, Exit::Quit, out);
+                leave(model, Goal::Exit(Exit::Quit), out);
             } else {
                 to_composer(model, composer::Msg::Do(A::DeleteRight), now, out);
             }
@@ -59,7 +61,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Models => open_list(model, list::Kind::Models, "Model", Query::Models, out),
         A::Thinking => model.overlays.push(Overlay::List(catalog::thinking())),
         A::Sessions => sessions(model, false, out),
-        A::NewSession => leave(model, Exit::New, out),
+        A::NewSession => leave(model, Goal::Exit(Exit::New), out),
         A::Themes => model.overlays.push(Overlay::List(catalog::themes(&model.themes, model.theme))),
         A::Context => out.push(model.ask(Asker::Context, Query::Context)),
         A::Live => model.live.hidden = !model.live.hidden,
@@ -137,7 +139,7 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     if model.quit_until.is_some_and(|until| now <= until) {
         model.quit_until = None;
         return if jobs_update::something_runs(model) {
-            leave(model, Exit::Quit, out);
+            leave(model, Goal::Exit(Exit::Quit), out);
         } else {
             out.push(Effect::Leave(Exit::Quit));
         };
@@ -259,7 +261,9 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         ("rewind", _) => act(model, Action::Tree, now, out),
         ("fork", _) => match model.tree.newest() {
             Some(newest) => {
-                out.push(send(Command::Fork { to: Some(newest.clone()), take_back: None }));
+                let words = "here".to_owned();
+                let target = Target { to: Some(newest.clone()), take_back: None, words };
+                leave(model, Goal::Fork(target), out);
             }
             None => model.say("nothing was said yet that could be forked", now),
         },
@@ -289,7 +293,7 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
             model.overlays.push(Overlay::List(catalog::trust(&cwd)));
         }
         ("retry", _) => act(model, Action::Retry, now, out),
-        ("quit", _) => leave(model, Exit::Quit, out),
+        ("quit", _) => leave(model, Goal::Exit(Exit::Quit), out),
         _ => model.say(format!("there is no command /{name}"), now),
     }
 }

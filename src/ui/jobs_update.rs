@@ -6,7 +6,9 @@ use crate::ui::action::Action;
 use crate::ui::job_view;
 use crate::ui::model::Model;
 use crate::ui::msg::{Effect, Exit};
+use crate::ui::overlay::list::{Goal, Jobs};
 use crate::ui::overlay::{Overlay, leave, line};
+use crate::ui::pane::tree::Target;
 use crate::ui::pane::{PaneId, composer, jobs};
 use crate::ui::update::to_composer;
 
@@ -20,7 +22,12 @@ pub fn to_jobs(model: &mut Model, msg: jobs::Msg, now: Millis, out: &mut Vec<Eff
 /// Does what the jobs pane wants.
 pub fn carry_out(model: &mut Model, wanted: jobs::Out, now: Millis, out: &mut Vec<Effect>) {
     match wanted {
-        jobs::Out::Ask(job, ask) => out.push(Effect::Send(Command::Job { job, ask })),
+        jobs::Out::Ask(job, ask) => {
+            if ask == JobAsk::Dismiss {
+                model.jobs.dismissing(job);
+            }
+            out.push(Effect::Send(Command::Job { job, ask }));
+        }
         jobs::Out::Open(job, false) => job_view::open(model, job, out),
         jobs::Out::Open(job, true) => job_view::attach(model, job, out),
         jobs::Out::Signals(job) => signals(model, job),
@@ -82,8 +89,19 @@ pub fn msg_of(action: Action) -> Option<jobs::Msg> {
     })
 }
 
+/// What is said of something that was typed beside a job that waits for it, and went nowhere; none: no job waits. It
+/// does not say what was typed: that may be a password.
+pub fn missed(model: &Model, attach: Action) -> Option<String> {
+    let job = model.jobs.waits()?;
+    let key = model.keymap.hint(attach);
+    Some(format!("nothing of that went to {job}, which waits for input: {key} attaches to it"))
+}
+
 /// What is said of a letter that means nothing in the list of jobs.
 pub fn not_a_key(model: &Model, c: char) -> String {
+    if let Some(words) = missed(model, Action::JobAttach) {
+        return words;
+    }
     let back = model.keymap.hint(Action::JobLeave);
     let keys = model.keymap.hint(Action::JobKeys);
     format!("`{c}` does nothing here: {keys} shows the keys, {back} goes back to your draft")
@@ -94,8 +112,8 @@ pub fn something_runs(model: &Model) -> bool {
     model.jobs.running().next().is_some() || model.agents.running().next().is_some()
 }
 
-/// Leaves the screen; asks first when jobs or agents run, when the model works or when a draft stands.
-pub fn leave(model: &mut Model, exit: Exit, out: &mut Vec<Effect>) {
+/// Leaves the session; asks first when jobs or agents run, when the model works or when a draft stands.
+pub fn leave(model: &mut Model, goal: Goal, out: &mut Vec<Effect>) {
     let (works, draft) = (model.status.phase.busy(), !model.composer.draft.is_empty());
     let running: Vec<leave::RunningJob> = model
         .jobs
@@ -104,17 +122,34 @@ pub fn leave(model: &mut Model, exit: Exit, out: &mut Vec<Effect>) {
         .collect();
     let agents: Vec<String> = model.agents.running().map(|(path, _)| path.clone()).collect();
     if !running.is_empty() || !agents.is_empty() {
-        model.overlays.push(Overlay::List(leave::running(exit, &running, &agents, works)));
+        model.overlays.push(Overlay::List(leave::running(goal, &running, &agents, works)));
     } else if works || draft {
-        model.overlays.push(Overlay::List(leave::leave(exit, works, draft)));
+        model.overlays.push(Overlay::List(leave::leave(goal, works, draft)));
     } else {
-        out.push(Effect::Leave(exit));
+        go(model, goal, Jobs::End, out);
     }
 }
 
-/// Leaves; every job ends. Those that are kept would outlive the program: they are ended one by one.
-pub fn kill_and_leave(model: &Model, exit: Exit, out: &mut Vec<Effect>) {
-    let kept = model.jobs.running().filter(|(_, row)| row.kept);
-    out.extend(kept.map(|(job, _)| Effect::Send(Command::Job { job, ask: JobAsk::Kill })));
-    out.push(Effect::Leave(exit));
+/// Leaves the session, as it was answered. A fork is made first: what it is left for is opened when it is there.
+pub fn go(model: &mut Model, goal: Goal, jobs: Jobs, out: &mut Vec<Effect>) {
+    match goal {
+        Goal::Exit(exit) => exit_with(model, exit, jobs, out),
+        Goal::Fork(Target { to, take_back, .. }) => {
+            model.forking = Some(jobs);
+            out.push(Effect::Send(Command::Fork { to, take_back }));
+        }
+    }
+}
+
+/// Leaves the screen. Jobs that are kept would outlive the program: to end all, they are ended one by one.
+pub fn exit_with(model: &Model, exit: Exit, jobs: Jobs, out: &mut Vec<Effect>) {
+    match jobs {
+        Jobs::End => out.push(Effect::Leave(exit)),
+        Jobs::GoOn => out.push(Effect::LeaveJobs(exit)),
+        Jobs::EndAll => {
+            let kept = model.jobs.running().filter(|(_, row)| row.kept);
+            out.extend(kept.map(|(job, _)| Effect::Send(Command::Job { job, ask: JobAsk::Kill })));
+            out.push(Effect::Leave(exit));
+        }
+    }
 }

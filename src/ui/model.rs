@@ -17,7 +17,7 @@ use crate::ui::job_view;
 use crate::ui::jsonc::Problem;
 use crate::ui::keymap::Keymap;
 use crate::ui::msg::Effect;
-use crate::ui::overlay::{Overlay, approve};
+use crate::ui::overlay::{Overlay, approve, list};
 use crate::ui::pace::Motion;
 use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
 use crate::ui::ring::{Ring, Secrecy};
@@ -123,6 +123,8 @@ pub struct Model {
     pub tree: tree::State,
     /// The rewind that the session is asked about.
     pub rewind: Option<tree::Target>,
+    /// A fork is being made, for which the session is left with its jobs so.
+    pub forking: Option<list::Jobs>,
     /// What ended while nobody looked.
     pub ends: Ends,
     /// What sits over the panes, the last on top.
@@ -205,6 +207,7 @@ impl Model {
             agent_view: None,
             tree: tree::State::default(),
             rewind: None,
+            forking: None,
             ends: Ends::default(),
             overlays: Vec::new(),
             status: record.status.clone(),
@@ -306,6 +309,9 @@ impl Model {
         if self.attached() {
             Secrecy::Keys
         } else if matches!(self.overlays.last(), Some(Overlay::Line(line)) if line.secret()) {
+            Secrecy::Text
+        } else if self.jobs.waits().is_some() {
+            // a password may be typed beside the job that asks for it
             Secrecy::Text
         } else {
             Secrecy::None

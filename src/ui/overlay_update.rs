@@ -13,7 +13,7 @@ use crate::ui::jobs_update::{self, to_jobs};
 use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
-use crate::ui::overlay::list::{Kind, Pick};
+use crate::ui::overlay::list::{Goal, Kind, Pick};
 use crate::ui::overlay::{Overlay, line};
 use crate::ui::pane::{composer, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
@@ -57,7 +57,7 @@ fn on_page(model: &mut Model, key: Key) {
 fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     let meaning = model.keymap.meaning(&[Layer::List], None, key);
     let Some(Overlay::List(list)) = model.overlays.last_mut() else { return };
-    let asks = matches!(list.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind);
+    let asks = list.asks();
     match meaning {
         Meaning::Do(Action::ListNext) => list.step(1),
         Meaning::Do(Action::ListPrevious) => list.step(-1),
@@ -118,7 +118,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Write(text) => to_composer(model, composer::Msg::Recall(text), now, out),
         Pick::Model(id) => out.push(Effect::Send(Command::SetModel(id))),
         Pick::Session(id) if id == model.status.session => model.say("this session is open already", now),
-        Pick::Session(id) => jobs_update::leave(model, Exit::Switch(id), out),
+        Pick::Session(id) => jobs_update::leave(model, Goal::Exit(Exit::Switch(id)), out),
         Pick::Theme(at) => {
             (model.theme, model.theme_follows) = (at, false);
             let name = model.look().name.clone();
@@ -130,11 +130,9 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         }
         Pick::Mode(mode) => out.push(Effect::Send(Command::SetMode(mode))),
         Pick::Thinking(level) => act::think(model, level, now, out),
-        Pick::Rehearsal => jobs_update::leave(model, Exit::Rehearsal, out),
+        Pick::Rehearsal => jobs_update::leave(model, Goal::Exit(Exit::Rehearsal), out),
         Pick::Trust(yes) => out.push(Effect::Send(Command::Trust(yes))),
-        Pick::Leave(exit) => out.push(Effect::Leave(exit)),
-        Pick::LeaveJobs(exit) => out.push(Effect::LeaveJobs(exit)),
-        Pick::KillAndLeave(exit) => jobs_update::kill_and_leave(model, exit, out),
+        Pick::Leave(goal, jobs) => jobs_update::go(model, goal, jobs, out),
         Pick::Signal(job, number) => {
             out.push(Effect::Send(Command::Job { job, ask: JobAsk::Signal(number) }));
         }

@@ -16,7 +16,7 @@ const MOST: usize = 512;
 pub enum Secrecy {
     /// Nothing.
     None,
-    /// The characters that are typed.
+    /// The characters that are typed: into a secret field, or while a job waits for input, wherever they go.
     Text,
     /// Every key: they are typed into a job.
     Keys,

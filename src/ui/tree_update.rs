@@ -4,9 +4,10 @@ use crate::api::command::{Command, Query};
 use crate::api::event::{RewindPlan, Rewound, TreeEntry};
 use crate::base::{JobId, Millis, SessionId};
 use crate::ui::action::Action;
-use crate::ui::jobs_update::leave;
+use crate::ui::jobs_update::{exit_with, leave};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
+use crate::ui::overlay::list::Goal;
 use crate::ui::overlay::{Overlay, catalog, line};
 use crate::ui::pane::PaneId;
 use crate::ui::pane::tree::{self, Target};
@@ -20,10 +21,7 @@ pub fn to_tree(model: &mut Model, msg: tree::Msg, now: Millis, out: &mut Vec<Eff
                 model.rewind = Some(target);
                 out.push(model.ask(Asker::Rewind, query));
             }
-            tree::Out::Fork(target) => {
-                let Target { to, take_back, .. } = target;
-                out.push(Effect::Send(Command::Fork { to, take_back }));
-            }
+            tree::Out::Fork(target) => leave(model, Goal::Fork(target), out),
             tree::Out::Find => {
                 let text = model.tree.search().to_owned();
                 model.overlays.push(Overlay::Line(line::State { kind: line::Kind::FindTree, text }));
@@ -78,10 +76,12 @@ pub fn rewind(model: &mut Model, target: Target, restore: bool, now: Millis, out
     model.focus = PaneId::Composer;
 }
 
-/// A fork was made: it is opened, as by leaving; who stays finds it in the list.
+/// A fork was made: it is opened, with the jobs as it was answered before.
 pub fn forked(model: &mut Model, session: SessionId, now: Millis, out: &mut Vec<Effect>) {
     model.say("forked: the new session stands in the list of sessions", now);
-    leave(model, Exit::Switch(session), out);
+    if let Some(jobs) = model.forking.take() {
+        exit_with(model, Exit::Switch(session), jobs, out);
+    }
 }
 
 /// A rewind was done: what came of it, in a line.

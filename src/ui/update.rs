@@ -79,6 +79,10 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
                 let key = model.keymap.hint(Action::TranscriptMessage);
                 model.say(format!("nothing was pasted: {key} writes to the agent"), now);
             }
+            None if model.focus == PaneId::Jobs && model.jobs.waits().is_some() => {
+                let words = jobs_update::missed(model, Action::JobAttach);
+                model.say(words.unwrap_or_default(), now);
+            }
             None => {
                 model.focus = PaneId::Composer;
                 to_composer(model, composer::Msg::Paste(text), now, out);
@@ -258,6 +262,7 @@ fn not_sent(model: &mut Model, command: Command, now: Millis) {
             let text = format!("{}{command}", if hidden { "!!" } else { "!" });
             model.composer.draft.prepend(&text, Vec::new());
         }
+        Command::Fork { .. } => model.forking = None,
         Command::Ask { number, .. } => {
             if let Some(asker) = model.answered(number) {
                 job_view::pieces(model, asker, Reply::Done(String::new()), now, &mut Vec::new());

@@ -37,24 +37,17 @@ fn body(number: usize) -> EntryBody {
             spool: None,
         }),
         _ => EntryBody::CallSettle(CallSettle {
-            call,
-            status: CallStatus::Ok,
-            output: "test lexer::nested ... ok\n".repeat(50),
             kept: 1300,
-            dropped: 0,
-            artifact: None,
-            images: Vec::new(),
             details: Details::Command {
                 end: "exit 0".into(),
                 exit_code: Some(0),
                 survivors: Vec::new(),
                 job: None,
+                left: 0,
                 told: None,
             },
-            warnings: Vec::new(),
-            touched: Vec::new(),
-            usage: None,
             duration: Millis(12),
+            ..CallSettle::new(call, CallStatus::Ok, "test lexer::nested ... ok\n".repeat(50))
         }),
     }
 }

@@ -155,6 +155,33 @@ async fn a_signal_reaches_the_commands_group() {
     end_of(&mut running).await;
 }
 
+#[tokio::test]
+async fn a_command_that_is_stopped_is_told_to_be_until_it_goes_on() {
+    let bench = Bench::new();
+    let mut running = bench.start("echo ready; while :; do sleep 0.05; done").await;
+    output_holds(&mut running, "ready").await;
+    let hears = async |running: &mut Running, on: bool| {
+        loop {
+            match next_word(running).await {
+                Some(News::Stopped(told)) if told == on => return,
+                Some(_) => {}
+                None => panic!("its keeper is gone"),
+            }
+        }
+    };
+    running.signal(19).await;
+    hears(&mut running, true).await;
+    assert_eq!(Visitor::new(&bench).hello()["standing"]["stopped"], true);
+    running.signal(18).await;
+    hears(&mut running, false).await;
+    assert_eq!(Visitor::new(&bench).hello()["standing"]["stopped"], false);
+    // stopped again, it is ended all the same
+    running.signal(19).await;
+    hears(&mut running, true).await;
+    running.kill(By::User).await;
+    assert_eq!(end_of(&mut running).await.record.end, End::Killed { by: By::User });
+}
+
 /// A visitor in plain lines.
 struct Visitor(BufReader<UnixStream>);
 

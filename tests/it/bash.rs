@@ -114,6 +114,7 @@ async fn bash_returns_what_was_printed_and_how_it_ended() {
         exit_code: Some(0),
         survivors: vec![],
         job: None,
+        left: 0,
         told: None,
     };
     assert_eq!(end.details, details);
@@ -140,6 +141,7 @@ async fn bash_says_every_other_end() {
         exit_code: None,
         survivors: vec![],
         job: None,
+        left: 0,
         told: None,
     };
     assert_eq!(end.details, details);

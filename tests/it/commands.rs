@@ -111,7 +111,12 @@ pub async fn end_of(running: &mut Running) -> Heard {
         match next(running).await.expect("an end is always told") {
             News::Output { bytes, lines, tail } => progress.push((bytes, lines, tail)),
             News::Ended { record, kept } => return Heard { record: *record, kept, progress },
-            News::Stage(_) | News::Waiting(_) | News::Screen(_) | News::Kept(_) | News::Left(_) => {}
+            News::Stage(_)
+            | News::Waiting(_)
+            | News::Stopped(_)
+            | News::Screen(_)
+            | News::Kept(_)
+            | News::Left(_) => {}
         }
     }
 }
@@ -124,6 +129,7 @@ pub async fn output_holds(running: &mut Running, what: &str) {
             News::Output { .. }
             | News::Stage(_)
             | News::Waiting(_)
+            | News::Stopped(_)
             | News::Screen(_)
             | News::Kept(_)
             | News::Left(_) => {}

@@ -61,6 +61,7 @@ pub fn running(job: u32) -> JobRow {
         lines: 0,
         tail: String::new(),
         waiting: false,
+        stopped: false,
         screen: None,
         spool: "/srv/output".into(),
     }

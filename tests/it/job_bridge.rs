@@ -219,7 +219,12 @@ async fn real(scenario: &Scenario) -> String {
         let bytes = match next(&mut running).await.expect("an end is always told") {
             News::Ended { .. } => break,
             News::Output { bytes, .. } => bytes,
-            News::Stage(_) | News::Waiting(_) | News::Screen(_) | News::Kept(_) | News::Left(_) => continue,
+            News::Stage(_)
+            | News::Waiting(_)
+            | News::Stopped(_)
+            | News::Screen(_)
+            | News::Kept(_)
+            | News::Left(_) => continue,
         };
         if let Ended::Kill(by) = scenario.ended
             && !asked

@@ -83,6 +83,7 @@ impl SmallDesk {
             lines,
             tail: tail.clone(),
             waiting: new.waiting,
+            stopped: false,
             screen: None,
             spool,
         };
@@ -111,6 +112,7 @@ impl SmallDesk {
                         });
                     }
                     Some(News::Ended { record, .. }) => break Some(outcome(&record, &last)),
+                    Some(News::Stopped(stopped)) => Self::change(&slots, id, |row| row.stopped = stopped),
                     Some(News::Waiting(waiting)) => Self::change(&slots, id, |row| row.waiting = waiting),
                     Some(News::Left(_)) | None => break None,
                     Some(_) => {}
@@ -225,6 +227,7 @@ async fn a_command_past_the_budget_goes_on_as_a_job() {
         exit_code: None,
         survivors: vec![],
         job: Some(JobId(1)),
+        left: 0,
         told: None,
     };
     assert_eq!(end.details, details);

@@ -79,21 +79,14 @@ fn bodies(session: &mut Session, job: u32) -> [EntryBody; 3] {
         exit_code: None,
         survivors: Vec::new(),
         job: Some(JobId(job)),
+        left: 0,
         told: None,
     };
     let settle = CallSettle {
-        call: call.clone(),
-        status: CallStatus::Detached,
-        output: "started".into(),
-        kept: 0,
-        dropped: 0,
         artifact: Some(spool),
-        images: Vec::new(),
         details,
-        warnings: Vec::new(),
-        touched: Vec::new(),
-        usage: None,
         duration: Millis(12),
+        ..CallSettle::new(call.clone(), CallStatus::Detached, "started")
     };
     let command = format!("make part-{job}");
     let end = JobEnd { job: JobId(job), call, command, hidden: false, left: false, outcome: outcome(job) };
@@ -210,6 +203,7 @@ fn listed(jobs: u32) -> Duration {
             lines: 0,
             tail: String::new(),
             waiting: false,
+            stopped: false,
             screen: None,
             spool: "/s/output".into(),
         };

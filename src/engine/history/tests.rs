@@ -77,20 +77,7 @@ fn status(kind: u8) -> CallStatus {
 }
 
 fn settle(call: &CallId, status: CallStatus, output: &str) -> CallSettle {
-    CallSettle {
-        call: call.clone(),
-        status,
-        output: output.into(),
-        kept: 0,
-        dropped: 0,
-        artifact: None,
-        images: Vec::new(),
-        details: Details::None,
-        warnings: Vec::new(),
-        touched: Vec::new(),
-        usage: None,
-        duration: Millis(0),
-    }
+    CallSettle::new(call.clone(), status, output)
 }
 
 fn start(call: &CallId, wire_id: &str) -> CallStart {
@@ -418,6 +405,7 @@ fn an_end_that_a_call_told_is_not_told_again_and_what_was_told_stays() {
             exit_code: None,
             survivors: Vec::new(),
             job: None,
+            left: 0,
             told: Some(JobId(job)),
         };
         EntryBody::CallSettle(CallSettle { details, ..settle(call, CallStatus::Ok, "it ended") })

@@ -257,7 +257,8 @@ impl Desk {
     fn begin(&self, running: Running, new: NewJob, place: Option<Place>) -> JobId {
         let dir = running.dir().to_owned();
         let (id, mut trouble) = self.name(&dir);
-        let NewJob { call, mut command, cwd, by, hidden, terminal, began, told, waiting, after } = new;
+        let NewJob { call, mut command, cwd, by, hidden, terminal, began, told, waiting, stopped, after } =
+            new;
         if command.len() > COMMAND_MAX {
             let mut end = COMMAND_MAX;
             while !command.is_char_boundary(end) {
@@ -282,6 +283,7 @@ impl Desk {
             lines,
             tail,
             waiting,
+            stopped,
             screen: None,
             spool,
         };

@@ -130,7 +130,7 @@ fn watch_again(desk: &Desk, running: Running, standing: &Standing, one: Sought) 
         row.state = JobState::Running;
         row.kept = standing.kept;
         (row.bytes, row.lines, row.tail) = (standing.bytes, standing.lines, standing.tail.clone());
-        row.waiting = standing.waiting;
+        (row.waiting, row.stopped) = (standing.waiting, standing.stopped);
     });
     spawn::task(watching::watch(desk.clone(), running, one.node, one.asked, one.told));
 }
@@ -159,6 +159,7 @@ pub(super) fn sought_row(node: &JobNode, spool: PathBuf) -> JobRow {
         lines: 0,
         tail: String::new(),
         waiting: false,
+        stopped: false,
         screen: None,
         spool,
     }

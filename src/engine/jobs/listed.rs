@@ -46,6 +46,7 @@ fn row(jobs: &Path, end: &JobEnd) -> Option<JobRow> {
         lines: end.outcome.lines,
         tail: end.outcome.last.clone(),
         waiting: false,
+        stopped: false,
         screen: None,
         spool: dir.join(output_of(&node)),
         node,

@@ -74,6 +74,7 @@ pub async fn watch(
                 desk.report(job, |row| row.state = JobState::Ending { by, stage });
             }
             Some(News::Waiting(waiting)) => desk.report(job, |row| row.waiting = waiting),
+            Some(News::Stopped(stopped)) => desk.report(job, |row| row.stopped = stopped),
             Some(News::Screen(screen)) if watched => desk.report(job, |row| row.screen = Some(screen)),
             Some(News::Screen(_)) => {}
             Some(News::Kept(kept)) => desk.kept(job, kept),
@@ -165,7 +166,7 @@ pub(super) fn finish(
     desk.report(node.id, |row| {
         row.bytes = outcome.bytes;
         row.lines = outcome.lines;
-        row.waiting = false;
+        (row.waiting, row.stopped) = (false, false);
         row.kept &= ending == Ending::Seen;
         row.state = JobState::Ended(Arc::clone(&shared));
     });

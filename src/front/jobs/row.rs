@@ -61,6 +61,7 @@ pub fn json(session: &SessionId, row: &JobRow, now: Millis) -> Value {
     put("left", (row.node.by == Starter::Left).into());
     put("terminal", row.node.terminal.into());
     put("waiting", row.waiting.into());
+    put("stopped", row.stopped.into());
     Value::Object(out)
 }
 
@@ -87,7 +88,9 @@ fn state(row: &Value) -> String {
         if holds(row, "kept") {
             words.push_str(", kept");
         }
-        if holds(row, "waiting") {
+        if holds(row, "stopped") {
+            words.push_str(", stopped");
+        } else if holds(row, "waiting") {
             words.push_str(", waits for input");
         }
     }
@@ -155,6 +158,7 @@ mod tests {
             lines: 2,
             tail: "secret".into(),
             waiting: true,
+            stopped: false,
             screen: None,
             spool: "/state/output".into(),
         }
@@ -182,7 +186,7 @@ mod tests {
         let at = |state| json(&session, &row(state), Millis(62_500));
         assert_eq!(
             at(JobState::Running).to_string(),
-            r#"{"session":"s","job":"j3","state":"running","words":"running","command":"make\n\tall","pid":77,"began":"1970-01-01T00:00:01.000Z","duration_ms":61500,"bytes":12,"lines":2,"kept":true,"left":false,"terminal":false,"waiting":true}"#
+            r#"{"session":"s","job":"j3","state":"running","words":"running","command":"make\n\tall","pid":77,"began":"1970-01-01T00:00:01.000Z","duration_ms":61500,"bytes":12,"lines":2,"kept":true,"left":false,"terminal":false,"waiting":true,"stopped":false}"#
         );
         let ending = at(JobState::Ending { by: By::User, stage: Stage::Destroyed { processes: 2 } });
         assert_eq!((&ending["stage"], &ending["processes"]), (&json!("destroyed"), &json!(2)));

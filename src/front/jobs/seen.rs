@@ -62,6 +62,7 @@ pub fn look(session_dir: &Path, job: JobId) -> Option<Seen> {
         lines: 0,
         tail: String::new(),
         waiting: false,
+        stopped: false,
         screen: None,
         spool,
         node,
@@ -82,7 +83,8 @@ fn ask(dir: &Path, row: &mut JobRow) {
     let keeper = read::<KeeperRecord>(dir, KEEPER_FILE).ok().flatten();
     row.kept = keeper.is_some_and(|keeper| keeper.kept);
     if let Ok((_, standing)) = Visit::open(dir) {
-        (row.pid, row.kept, row.waiting) = (standing.process.pid, standing.kept, standing.waiting);
+        (row.pid, row.kept) = (standing.process.pid, standing.kept);
+        (row.waiting, row.stopped) = (standing.waiting, standing.stopped);
         if row.node.by != Starter::Left {
             row.lines = standing.lines;
         }

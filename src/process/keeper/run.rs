@@ -27,6 +27,7 @@ use crate::process::record::{
     SOCKET_FILE, write_whole,
 };
 use crate::process::terminal::Terminal;
+use crate::process::tree::seen;
 use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToKeeper};
 
 /// Processes that are reaped in one turn: a fork bomb's end without a pause, and must still be counted and ended.
@@ -78,6 +79,8 @@ struct Keeper {
     /// Whether the system said that no process of the tree is left.
     tree_empty: bool,
     left: bool,
+    /// The command's own process is stopped.
+    stopped: bool,
     progress: Progress,
     trouble: Option<String>,
     over: bool,
@@ -145,6 +148,7 @@ impl Keeper {
             main_ended: None,
             tree_empty: false,
             left: false,
+            stopped: false,
             progress: Progress::default(),
             trouble: None,
             over: false,
@@ -253,6 +257,7 @@ impl Keeper {
             kept: self.record.kept,
             terminal: self.intake.terminal_ref().is_some(),
             waiting: self.look.waiting,
+            stopped: self.stopped,
             ended: self.job.end().is_some(),
         }
     }
@@ -330,6 +335,16 @@ impl Keeper {
         }
         if children {
             self.reap(clients);
+            self.see_stop(clients);
+        }
+    }
+
+    /// The system tells of a child that is stopped or goes on as it does of one that ended: nothing is sampled for it.
+    fn see_stop(&mut self, clients: &mut Clients) {
+        // not reaped, so the number is its own
+        let stopped = self.main_ended.is_none() && seen(self.process.pid).is_some_and(|seen| seen.stopped());
+        if std::mem::replace(&mut self.stopped, stopped) != stopped {
+            clients.send(&FromKeeper::Stopped { on: stopped });
         }
     }
 

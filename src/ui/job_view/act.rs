@@ -34,7 +34,11 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         Meaning::Do(action) if ALSO.contains(&action) => crate::ui::act::act(model, action, now, out),
         Meaning::First => model.chord = Some(key),
         Meaning::Do(_) | Meaning::Nothing => {
-            if let Some(c) = key.typed() {
+            if key.typed().is_some()
+                && let Some(words) = jobs_update::missed(model, Action::ViewAttach)
+            {
+                model.say(words, now);
+            } else if let Some(c) = key.typed() {
                 let (keys, back) =
                     (model.keymap.hint(Action::ViewKeys), model.keymap.hint(Action::ViewLeave));
                 model.say(format!("`{c}` does nothing here: {keys} shows the keys, {back} goes back"), now);

@@ -37,6 +37,7 @@ fn row(id: u32, terminal: bool) -> JobRow {
         lines: 1,
         tail: String::new(),
         waiting: false,
+        stopped: false,
         screen: None,
         spool: PathBuf::from("/srv/out"),
     }
@@ -207,6 +208,26 @@ fn one_who_attached_from_the_list_is_back_in_the_list() {
     assert!(desk.model.job_view.is_none());
     assert_eq!(desk.keys("j a"), [], "without a terminal there is nothing to type into");
     assert!(desk.model.job_view.is_none());
+}
+
+#[test]
+fn the_key_that_leads_back_is_on_the_screen_when_the_job_has_ended() {
+    for (columns, rows) in [(80, 24), (40, 12), (24, 8)] {
+        let mut desk = Desk::new();
+        desk.tell(Msg::Resize(columns, rows));
+        desk.keys("ctrl-x j a");
+        desk.change(1, |row| row.screen = Some(Arc::new(picture())));
+        desk.end(1);
+        desk.now = Millis(desk.now.0 + 5000);
+        desk.keys("enter");
+        let area = ratatui::layout::Rect::new(0, 0, columns, rows);
+        let mut buf = ratatui::buffer::Buffer::empty(area);
+        crate::ui::view::view(&mut desk.model, &mut buf, desk.now);
+        let last: String = (0..columns).map(|x| buf[(x, rows - 1)].symbol().to_owned()).collect();
+        assert!(last.contains("q back"), "{columns}x{rows}: {last}");
+        desk.keys("q");
+        assert!(desk.model.job_view.is_none());
+    }
 }
 
 #[test]

@@ -243,6 +243,7 @@ fn facts(state: &State, row: &JobRow, place: Rect, buf: &mut Buffer, theme: &The
 /// How a job stands, in words: nothing of one that simply runs.
 fn stands(row: &JobRow) -> String {
     match &row.state {
+        JobState::Running if row.stopped => "stopped until a signal (CONT) continues it".to_owned(),
         JobState::Running if row.waiting => "waits for input".to_owned(),
         JobState::Sought => "being looked up".to_owned(),
         JobState::Running => String::new(),
@@ -311,6 +312,10 @@ fn hints(model: &Model, state: &State, row: &JobRow) -> Vec<(Action, &'static st
     if row.runs() && row.node.terminal {
         out.push((Action::ViewAttach, "attach"));
     }
+    // what is there to be done with one that is over: no narrow screen drops it
+    if !row.runs() {
+        out.push((Action::ViewLeave, "back"));
+    }
     if pictured {
         out.push((Action::ViewSwitch, "whole output"));
     } else if state.raw && row.node.terminal && (row.runs() || row.screen.is_some()) {
@@ -324,8 +329,8 @@ fn hints(model: &Model, state: &State, row: &JobRow) -> Vec<(Action, &'static st
     if !pictured && !state.log.follows() {
         out.push((Action::ViewLast, "end"));
     }
-    out.push((Action::ViewLeave, "back"));
     if row.runs() {
+        out.push((Action::ViewLeave, "back"));
         let keep = if row.kept { "keep no longer" } else { "keep" };
         out.extend([(Action::ViewKill, "kill"), (Action::ViewSignal, "signal"), (Action::ViewKeep, keep)]);
     } else {

@@ -262,6 +262,10 @@ pub fn rewind(target: &Target, plan: &RewindPlan, stops: &[String], cwd: &Path, 
     let mut state = State::new(Kind::Rewind, "Rewind?", rows);
     state.intro = intro;
     state.hint = "↑ ↓ choose · Enter takes it · Esc stays".to_owned();
+    // a key by reflex must do nothing that cannot be undone, nor leave files half as they were
+    if !plan.conflicts.is_empty() || !plan.stops.is_empty() {
+        state.mark(&Pick::Close);
+    }
     state
 }
 

@@ -1,21 +1,30 @@
 //! The questions at leaving: what runs, and what becomes of it.
 
 use super::catalog::NAMED_MAX;
-use super::list::{Kind, Pick, Row, State};
+use super::list::{Goal, Jobs, Kind, Pick, Row, State};
 use crate::base::JobId;
-use crate::ui::msg::Exit;
 
 /// Whether to leave while the model works, or while a draft stands.
-pub fn leave(exit: Exit, works: bool, draft: bool) -> State {
+pub fn leave(goal: Goal, works: bool, draft: bool) -> State {
+    let verb = verb(&goal);
     let (title, lost) = match (works, draft) {
-        (true, true) => ("Leave while the model works?", "what runs is ended; your draft is kept"),
-        (true, false) => ("Leave while the model works?", "what runs is ended; the session can be resumed"),
-        (false, _) => ("Leave your draft?", "it is not sent; it is kept for the next time"),
+        (true, true) => (format!("{verb} while the model works?"), "what runs is ended; your draft is kept"),
+        (true, false) => {
+            (format!("{verb} while the model works?"), "what runs is ended; the session can be resumed")
+        }
+        (false, _) => ("Leave your draft?".to_owned(), "it is not sent; it is kept for the next time"),
     };
-    let rows = vec![Row::new("Stay", "", Pick::Close), Row::new("Leave", lost, Pick::Leave(exit))];
-    let mut state = State::new(Kind::Quit, title, rows);
+    let rows = vec![Row::new("Stay", "", Pick::Close), Row::new(verb, lost, Pick::Leave(goal, Jobs::End))];
+    let mut state = State::new(Kind::Quit, &title, rows);
     state.hint = "↑ ↓ choose · Enter takes it".to_owned();
     state
+}
+
+fn verb(goal: &Goal) -> &'static str {
+    match goal {
+        Goal::Exit(_) => "Leave",
+        Goal::Fork(_) => "Fork",
+    }
 }
 
 /// A job that runs while the screen is left.
@@ -39,7 +48,7 @@ fn many(count: usize, name: &str) -> String {
 }
 
 /// Whether to leave while jobs or agents run: end all, leave the jobs running, or stay. `agents`: their paths.
-pub fn running(exit: Exit, jobs: &[RunningJob], agents: &[String], works: bool) -> State {
+pub fn running(goal: Goal, jobs: &[RunningJob], agents: &[String], works: bool) -> State {
     let what: Vec<String> = [(jobs.len(), "job"), (agents.len(), "agent")]
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -47,23 +56,29 @@ pub fn running(exit: Exit, jobs: &[RunningJob], agents: &[String], works: bool) 
         .collect();
     let runs = if jobs.len() + agents.len() == 1 { "runs" } else { "run" };
     let kept = jobs.iter().filter(|job| job.kept).count();
-    let mut rows = vec![Row::new("Stay", "", Pick::Close)];
-    if jobs.is_empty() {
-        rows.push(Row::new("Leave", "", Pick::Leave(exit.clone())));
+    let forks = matches!(goal, Goal::Fork(_));
+    let (stays, kills, on) = if forks {
+        ("no fork is made", "Kill all and fork", "they go on with this session, not with the fork")
     } else {
-        rows.push(Row::new(
-            "Kill all and leave",
-            "each with all its processes",
-            Pick::KillAndLeave(exit.clone()),
-        ));
-        let on = "they go on and are found again at the next open";
-        rows.push(Row::new("Leave them running", on, Pick::LeaveJobs(exit.clone())));
+        ("", "Kill all and leave", "they go on and are found again at the next open")
+    };
+    let leave = |jobs| Pick::Leave(goal.clone(), jobs);
+    let mut rows = vec![Row::new("Stay", stays, Pick::Close)];
+    if jobs.is_empty() {
+        rows.push(Row::new(verb(&goal), "", leave(Jobs::End)));
+    } else {
+        rows.push(Row::new(kills, "each with all its processes", leave(Jobs::EndAll)));
+        rows.push(Row::new("Leave them running", on, leave(Jobs::GoOn)));
     }
     if kept > 0 && kept < jobs.len() {
-        rows.push(Row::new("Leave those that are kept", "the others end", Pick::Leave(exit)));
+        rows.push(Row::new("Leave those that are kept", "the others end", leave(Jobs::End)));
     }
-    let mut state = State::new(Kind::Quit, &format!("Leave while {} {runs}?", what.join(" and ")), rows);
-    state.intro = intro(jobs, agents, works);
+    let title = format!("{} while {} {runs}?", verb(&goal), what.join(" and "));
+    let mut state = State::new(Kind::Quit, &title, rows);
+    if forks {
+        state.intro.push("They stay with this session: the fork has none of them.".to_owned());
+    }
+    state.intro.extend(intro(jobs, agents, works));
     state.hint = "↑ ↓ choose · Enter takes it".to_owned();
     state
 }

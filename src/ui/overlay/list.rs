@@ -49,6 +49,26 @@ pub enum Kind {
     Rewind,
 }
 
+/// What the session is left for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// This.
+    Exit(Exit),
+    /// A fork there, which is made then.
+    Fork(Target),
+}
+
+/// What becomes of the jobs of a session that is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jobs {
+    /// Those that are not kept end.
+    End,
+    /// Every one goes on.
+    GoOn,
+    /// Every one ends, those that are kept too.
+    EndAll,
+}
+
 /// What a row stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
@@ -76,12 +96,8 @@ pub enum Pick {
     Trust(bool),
     /// Let the model think so much.
     Thinking(Thinking),
-    /// Leave; jobs that are not kept end.
-    Leave(Exit),
-    /// Leave; every job goes on.
-    LeaveJobs(Exit),
-    /// Leave; every job ends, those that are kept too.
-    KillAndLeave(Exit),
+    /// Leave the session, with its jobs as it says.
+    Leave(Goal, Jobs),
     /// Send a job this signal.
     Signal(JobId, i32),
     /// Go back there; whether the files are put back.
@@ -126,6 +142,9 @@ pub struct State {
     shown: Vec<usize>,
     at: usize,
     page: usize,
+    /// The first row of the words above that is drawn, and how many are, where not all of them have room.
+    above: usize,
+    above_page: Option<usize>,
     /// Whether the rows are still being fetched.
     pub waits: bool,
 }
@@ -143,6 +162,8 @@ impl State {
             shown: Vec::new(),
             at: 0,
             page: 5,
+            above: 0,
+            above_page: None,
             waits: false,
         };
         state.set_rows(rows);
@@ -190,9 +211,12 @@ impl State {
         let next = self.at as i32 + by;
         self.at = if by.abs() == 1 { next.rem_euclid(len) } else { next.clamp(0, len - 1) } as usize;
     }
-    /// Moves the mark by pages.
+    /// Moves the mark by pages; where words above have no room, moves in these.
     pub fn step_page(&mut self, by: i32) {
-        self.step(by * (self.page.max(2) as i32));
+        match self.above_page {
+            Some(page) => self.above = self.above.saturating_add_signed(by as isize * page.max(1) as isize),
+            None => self.step(by * (self.page.max(2) as i32)),
+        }
     }
     /// Marks the row of this pick.
     pub fn mark(&mut self, pick: &Pick) {
@@ -201,6 +225,10 @@ impl State {
     /// The marked row.
     pub fn marked(&self) -> Option<&Row> {
         self.shown.get(self.at).and_then(|i| self.rows.get(*i))
+    }
+    /// Whether it asks something: its rows are few, and typing does not narrow them.
+    pub fn asks(&self) -> bool {
+        matches!(self.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind)
     }
     /// How many rows it wants, its frame counted, when `intro` rows stand above.
     fn height(&self, intro: usize) -> u16 {
@@ -245,13 +273,9 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let spare = |y: u16| inner.bottom().saturating_sub(y);
     // the rows come first where there is little room
     let keep = (state.shown.len() as u16).clamp(1, 6);
-    for row in intro(state, wide) {
-        if spare(y) > keep + 1 {
-            row.draw(buf, inner.x, y, inner.width, theme);
-            y += 1;
-        }
-    }
-    if matches!(state.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind) {
+    let room = spare(y).saturating_sub(keep + 1);
+    y += draw_intro(state, Rect { height: room, ..inner }, buf, theme);
+    if state.asks() {
         y += u16::from(spare(y) > keep + 1 && !state.intro.is_empty());
     } else if spare(y) > 1 {
         let text = if state.typed.is_empty() {
@@ -274,6 +298,31 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     if hint == 1 {
         buf.set_stringn(inner.x, inner.bottom() - 1, ellipsis(&tame(&told), wide), wide, theme.dim);
     }
+}
+
+/// Draws the words above the rows; where they have no room, a part of them and how to see the rest. The rows used.
+fn draw_intro(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) -> u16 {
+    let rows = intro(state, usize::from(area.width));
+    let height = usize::from(area.height);
+    let all = rows.len() <= height;
+    // the last row says what is missing
+    let room = if all { height } else { height.saturating_sub(1) };
+    state.above = if all { 0 } else { state.above.min(rows.len() - room) };
+    state.above_page = (!all && height > 0).then_some(room);
+    for (line, row) in rows.iter().skip(state.above).take(room).enumerate() {
+        row.draw(buf, area.x, area.y + line as u16, area.width, theme);
+    }
+    if !all && height > 0 {
+        let below = rows.len() - state.above - room;
+        let lines = |n: usize| if n == 1 { "1 more line".to_owned() } else { format!("{n} more lines") };
+        let text = match below {
+            0 => format!("↑ {} above: PageUp", lines(state.above)),
+            below => format!("↓ {}: PageDown", lines(below)),
+        };
+        let wide = usize::from(area.width);
+        buf.set_stringn(area.x, area.bottom() - 1, ellipsis(&text, wide), wide, theme.warning);
+    }
+    rows.len().min(height) as u16
 }
 
 /// The words above the rows, wrapped.

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 
 use super::list::{framed, place};
 use crate::ui::theme::Theme;
-use crate::ui::widget::row::put;
+use crate::ui::widget::row::{Role, put};
 use crate::ui::widget::text::{ellipsis, tame, width};
+use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
 /// Columns of a full bar.
 const BAR: usize = 20;
@@ -45,13 +46,35 @@ pub struct State {
     shown: Vec<usize>,
     top: usize,
     room: usize,
+    /// Rows of all that is shown, as last drawn.
+    rows: usize,
+}
+
+/// One row of the page: nothing of a line is cut that can stand on several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Drawn<'a> {
+    /// A bar.
+    Bar(&'a Line),
+    /// A part of a heading.
+    Head(String),
+    /// A part of plain words.
+    Text(String),
+    /// A part of a key and of what it does.
+    Pair(String, String),
+}
+
+/// The parts of a text that fit in so many columns.
+fn parts(text: &str, wide: usize) -> Vec<String> {
+    let mut rows = Wrapper::new(wide);
+    rows.line(&Prefix::default(), &[(tame(text).into_owned(), Role::Text.into())], Break::Words);
+    rows.rows().into_iter().map(|row| row.text.trim_end().to_owned()).collect()
 }
 
 impl State {
     /// A page of lines.
     pub fn new(title: &str, lines: Vec<Line>) -> Self {
         let shown = (0..lines.len()).collect();
-        Self { title: title.to_owned(), lines, typed: None, shown, top: 0, room: 1 }
+        Self { title: title.to_owned(), lines, typed: None, shown, top: 0, room: 1, rows: usize::MAX }
     }
     /// The same page, searched by typing.
     pub fn searched(self) -> Self {
@@ -114,9 +137,9 @@ impl State {
             }
         }
     }
-    /// Scrolls by lines.
+    /// Scrolls by rows.
     pub fn scroll(&mut self, by: i32) {
-        let last = self.shown.len().saturating_sub(self.room);
+        let last = self.rows.saturating_sub(self.room);
         self.top = self.top.saturating_add_signed(by as isize).min(last);
     }
     /// Scrolls by pages.
@@ -130,6 +153,30 @@ impl State {
             Line::Head(_) | Line::Text(_) => 0,
         });
         longest.max().unwrap_or(0).min(wide / 3) + 2
+    }
+    /// What is shown, as rows.
+    fn drawn(&self, column: usize, wide: usize) -> Vec<Drawn<'_>> {
+        let mut out = Vec::new();
+        for index in &self.shown {
+            match &self.lines[*index] {
+                line @ Line::Bar { .. } => out.push(Drawn::Bar(line)),
+                Line::Head(text) => out.extend(parts(text, wide).into_iter().map(Drawn::Head)),
+                Line::Text(text) => out.extend(parts(text, wide).into_iter().map(Drawn::Text)),
+                Line::Pair(key, says) => {
+                    let mut keys = parts(key, column - 1).into_iter();
+                    let mut says = parts(says, wide.saturating_sub(column)).into_iter();
+                    loop {
+                        match (keys.next(), says.next()) {
+                            (None, None) => break,
+                            (key, says) => {
+                                out.push(Drawn::Pair(key.unwrap_or_default(), says.unwrap_or_default()));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        out
     }
 }
 
@@ -152,17 +199,19 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     let foot = u16::from(inner.height > 2);
     state.room = usize::from(inner.height - foot);
-    state.scroll(0);
     let column = state.column(wide);
-    for (at, index) in state.shown.iter().skip(state.top).take(state.room).enumerate() {
+    let rows = state.drawn(column, wide);
+    let (all, top) = (rows.len(), state.top.min(rows.len().saturating_sub(state.room)));
+    for (at, row) in rows.iter().skip(top).take(state.room).enumerate() {
         let place = Rect { y: inner.y + at as u16, height: 1, ..inner };
-        draw_line(&state.lines[*index], column, place, buf, theme);
+        draw_row(row, column, place, buf, theme);
     }
+    (state.rows, state.top) = (all, top);
     if state.shown.is_empty() {
         put(buf, inner.x, inner.y, &ellipsis("nothing matches", wide), wide, theme.dim);
     }
     if foot == 1 {
-        let below = state.shown.len().saturating_sub(state.top + state.room);
+        let below = state.rows.saturating_sub(state.top + state.room);
         let text = match below {
             0 => "Esc closes".to_owned(),
             _ => format!("{below} more lines below · PageDown · Esc closes"),
@@ -171,7 +220,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
 }
 
-fn draw_line(line: &Line, column: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
+fn draw_row(row: &Drawn<'_>, column: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let wide = usize::from(area.width);
     let mut at = |from: usize, text: &str, room: usize, style| {
         if from < wide {
@@ -179,14 +228,14 @@ fn draw_line(line: &Line, column: usize, area: Rect, buf: &mut Buffer, theme: &T
             put(buf, area.x + from as u16, area.y, &ellipsis(&tame(text), room), room, style);
         }
     };
-    match line {
-        Line::Head(text) => at(0, text, wide, theme.heading),
-        Line::Text(text) => at(0, text, wide, theme.text),
-        Line::Pair(key, says) => {
+    match row {
+        Drawn::Text(text) | Drawn::Bar(Line::Text(text)) => at(0, text, wide, theme.text),
+        Drawn::Head(text) | Drawn::Bar(Line::Head(text)) => at(0, text, wide, theme.heading),
+        Drawn::Pair(key, says) | Drawn::Bar(Line::Pair(key, says)) => {
             at(0, key, column - 1, theme.key);
             at(column, says, wide, theme.text);
         }
-        Line::Bar { name, part, of, note } => {
+        Drawn::Bar(Line::Bar { name, part, of, note }) => {
             at(0, name, column - 1, theme.key);
             let bar = if wide >= column + 22 + BAR { BAR } else { 0 };
             at(column, &filled(*part, *of, bar), bar, theme.accent);
@@ -253,5 +302,35 @@ mod tests {
         assert_eq!(page.shown, [3, 4]);
         page.type_char('q');
         assert!(page.shown.is_empty());
+    }
+
+    #[test]
+    fn no_line_of_the_help_is_cut() {
+        let keymap = crate::ui::keymap::Keymap::default();
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        for wide in [36, 46, 76, 92, 116] {
+            for (layer, ..) in crate::ui::action::LAYERS {
+                let page = super::super::catalog::help(&keymap, *layer);
+                let column = page.column(wide);
+                let (mut keys, mut says) = (String::new(), String::new());
+                for row in page.drawn(column, wide) {
+                    match row {
+                        Drawn::Pair(key, does) => {
+                            assert!(width(&key) < column && column + width(&does) <= wide, "{key} {does}");
+                            keys += &words(&key);
+                            says += &words(&does);
+                        }
+                        Drawn::Head(text) | Drawn::Text(text) => assert!(width(&text) <= wide, "{text}"),
+                        Drawn::Bar(other) => panic!("{other:?}"),
+                    }
+                }
+                for line in &page.lines {
+                    if let Line::Pair(key, does) = line {
+                        assert!(keys.contains(&words(key)), "{key} at {wide}");
+                        assert!(says.contains(&words(does)), "{does} at {wide}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -88,7 +88,7 @@ fn a_job_reads_well_over_the_whole_screen() {
         let name = |what: &str| format!("job-view-{what}-{columns}x{rows}");
         let log = output();
         let mut screen = Screen::new(columns, rows, some(columns, rows - 2));
-        screen.keys("ctrl-x j enter");
+        screen.keys("ctrl-x j k enter");
         insta::assert_snapshot!(name("log"), settle(&mut screen, &log));
         let effects = screen.write("/error");
         assert_eq!(effects, []);
@@ -119,7 +119,7 @@ fn the_view_draws_at_every_size_and_is_clean() {
     for columns in (1..=20).chain([40, 69, 70, 130]) {
         for rows in (1..=8).chain([24, 40]) {
             let mut screen = Screen::new(columns, rows, some(60, 20));
-            screen.keys("ctrl-x j enter");
+            screen.keys("ctrl-x j k enter");
             settle(&mut screen, &output());
             screen.keys("k");
             screen.draw();
@@ -135,7 +135,7 @@ fn the_view_draws_at_every_size_and_is_clean() {
 #[test]
 fn nothing_of_a_log_but_its_text_reaches_the_terminal() {
     let mut screen = Screen::new(80, 24, some(80, 22));
-    screen.keys("ctrl-x j enter");
+    screen.keys("ctrl-x j k enter");
     let shown = settle(&mut screen, &output());
     for wanted in ["ready in 312 ms", "building 100%", "⟨U+202E⟩evil", "binary ␀␁"] {
         assert!(shown.contains(wanted), "{wanted} is not in\n{shown}");
@@ -146,7 +146,7 @@ fn nothing_of_a_log_but_its_text_reaches_the_terminal() {
 #[test]
 fn the_keys_of_the_list_are_the_views_too() {
     let mut screen = Screen::new(120, 40, some(120, 38));
-    screen.keys("ctrl-x j enter");
+    screen.keys("ctrl-x j k enter");
     settle(&mut screen, &output());
     let ask = |ask: JobAsk| Effect::Send(Command::Job { job: JobId(3), ask });
     assert_eq!(screen.keys("x"), [ask(JobAsk::Kill)]);
@@ -170,7 +170,7 @@ fn the_keys_of_the_list_are_the_views_too() {
 #[test]
 fn the_wheel_and_the_keys_scroll_and_the_end_is_followed_again() {
     let mut screen = Screen::new(80, 24, some(80, 22));
-    screen.keys("ctrl-x j enter");
+    screen.keys("ctrl-x j k enter");
     let log = output();
     assert!(settle(&mut screen, &log).contains("follow"));
     let wheel = |did| Msg::Input(Input::Mouse(Mouse { did, column: 5, row: 5, button: 64, up: false }));
@@ -192,7 +192,7 @@ fn the_wheel_and_the_keys_scroll_and_the_end_is_followed_again() {
 #[test]
 fn an_approval_is_told_of_and_takes_no_key_while_it_is_covered() {
     let mut screen = Screen::new(80, 24, some(80, 22));
-    screen.keys("ctrl-x j enter");
+    screen.keys("ctrl-x j k enter");
     screen.change(|record| record::ask(record, "q1", "rm x"));
     assert!(screen.shown().contains("waiting for your answer"));
     screen.tell(Msg::Flushed);

@@ -36,6 +36,7 @@ pub fn job(record: &mut Record, id: u32, command: &str) {
         lines: 40,
         tail: format!("first of {command}\n\u{1b}[32mready\u{1b}[m at 3000\n"),
         waiting: false,
+        stopped: false,
         screen: None,
         spool: PathBuf::from("/srv/out"),
     };
@@ -92,7 +93,7 @@ fn the_jobs_read_well() {
         });
         insta::assert_snapshot!(format!("jobs-{columns}x{rows}"), {
             let mut screen = Screen::new(columns, rows, some());
-            screen.keys("ctrl-x j j j j");
+            screen.keys("ctrl-x j j j");
             screen.shown()
         });
         insta::assert_snapshot!(format!("jobs-empty-{columns}x{rows}"), {
@@ -125,7 +126,7 @@ fn the_jobs_draw_at_every_size_and_are_clean() {
 #[test]
 fn every_key_does_what_it_says_to_the_selected_job() {
     let mut screen = Screen::new(120, 40, some());
-    screen.keys("ctrl-x j");
+    screen.keys("ctrl-x j k");
     let ask = |job: u32, ask: JobAsk| Effect::Send(Command::Job { job: JobId(job), ask });
     assert_eq!(screen.keys("x"), [ask(3, JobAsk::Kill)]);
     assert_eq!(screen.keys("P"), [ask(3, JobAsk::Keep(false))]);
@@ -239,4 +240,60 @@ fn what_ends_is_told_only_while_the_window_is_not_looked_at() {
     screen.change(ended);
     screen.draw();
     assert_eq!(screen.model.ends.take(), None, "the window is looked at");
+}
+
+#[test]
+fn the_list_is_entered_at_a_job_that_waits_and_what_is_typed_beside_it_is_told_nowhere() {
+    let mut screen = Screen::new(100, 30, some());
+    screen.keys("ctrl-x j");
+    assert_eq!(screen.model.jobs.selected(), Some(JobId(4)));
+    // a password that was meant for it: letters with a meaning here and others
+    let effects = screen.keys("s w o r d f esc w o r 7 z w");
+    let paste = screen.tell(Msg::Input(Input::Paste("tr0ub4dor".into())));
+    assert_eq!(paste, [], "it becomes no draft either");
+    let shown = screen.shown();
+    assert!(shown.contains("nothing of that went to j4, which waits for input: a attaches to it"), "{shown}");
+    for told in [screen.model.ring.dump(), format!("{effects:?}"), shown] {
+        for secret in ["'w'", "'7'", "'f'", "`w`", "`7`", "tr0ub4dor"] {
+            assert!(!told.contains(secret), "{secret} in\n{told}");
+        }
+    }
+    assert!(screen.model.composer.draft.is_empty());
+    // where no job waits the keys are told
+    screen.change(|record| record.jobs.report(&JobId(4), |row| row.waiting = false));
+    screen.draw();
+    screen.keys("esc esc ctrl-x j w");
+    assert!(screen.model.ring.dump().contains("'w'") && screen.shown().contains("`w` does nothing here"));
+    assert_eq!(screen.model.jobs.selected(), Some(JobId(4)), "else it is where it was");
+}
+
+#[test]
+fn a_job_that_is_stopped_is_said_to_be() {
+    let mut stopped = record::empty();
+    job(&mut stopped, 1, "npm run dev");
+    stopped.jobs.report(&JobId(1), |row| row.stopped = true);
+    let mut screen = Screen::new(120, 30, stopped);
+    screen.keys("ctrl-x j");
+    let shown = screen.shown();
+    assert!(shown.contains("j1 ○ npm run dev") && shown.contains("stopped"), "{shown}");
+    screen.keys("enter");
+    let shown = screen.shown();
+    assert!(shown.contains("stopped until a signal (CONT) continues it"), "{shown}");
+}
+
+#[test]
+fn a_job_that_was_lost_shows_the_time_that_is_known_or_none() {
+    let mut lost = record::empty();
+    for id in [1, 2] {
+        job(&mut lost, id, "npm run dev");
+        end(&mut lost, id, End::Lost);
+    }
+    lost.jobs.report(&JobId(2), |row| {
+        let outcome = JobOutcome { duration: Millis(0), ..outcome(End::Lost, 2) };
+        row.state = JobState::Ended(Arc::new(outcome));
+    });
+    let mut screen = Screen::new(120, 30, lost);
+    screen.keys("ctrl-x j");
+    let shown = screen.shown();
+    assert!(shown.contains("lost  0:09") && !shown.contains("0:00"), "{shown}");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass::api::access::{Approval, Class, Mode, Preview};
 use windlass::api::board::{Context, Live, Part, PartKind, Pending, Phase, Record, Status};
 use windlass::api::entry::{
-    CallSettle, CallStart, CallStatus, Details, Entry, EntryBody, TurnEnd, TurnStatus, UserMessage,
+    CallSettle, CallStart, CallStatus, Entry, EntryBody, TurnEnd, TurnStatus, UserMessage,
 };
 use windlass::api::message::{Answer, Block, Body, Finish, Stop, Usage};
 use windlass::base::{CallId, EntryId, Millis, SessionId};
@@ -86,18 +86,9 @@ pub fn command(record: &mut Record, call: &str, command: &str, output: &str, ok:
     push(
         record,
         EntryBody::CallSettle(CallSettle {
-            call: CallId::new(call),
-            status: if ok { CallStatus::Ok } else { CallStatus::Error },
-            output: output.into(),
             kept: output.len() as u64,
-            dropped: 0,
-            artifact: None,
-            images: Vec::new(),
-            details: Details::None,
-            warnings: Vec::new(),
-            touched: Vec::new(),
-            usage: None,
             duration: Millis(1200),
+            ..CallSettle::new(CallId::new(call), if ok { CallStatus::Ok } else { CallStatus::Error }, output)
         }),
     );
 }

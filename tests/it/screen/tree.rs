@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use windlass::api::board::Record;
-use windlass::api::command::{Command, Query};
+use windlass::api::command::{Command, JobAsk, Query};
 use windlass::api::event::{Event, Reply, RewindPlan, Rewound, TreeEntry};
 use windlass::base::{EntryId, JobId, Millis, SessionId};
 use windlass::ui::input::{Input, Mouse, MouseDid};
@@ -142,13 +142,14 @@ fn a_rewind_says_what_it_does_before_it_is_done() {
     let (to, take_back) = target();
     let rewind =
         |restore| Effect::Send(Command::Rewind { to: to.clone(), restore, take_back: take_back.clone() });
-    assert_eq!(open().keys("enter"), [rewind(true)]);
-    assert_eq!(open().keys("down enter"), [rewind(false)]);
-    assert_eq!(open().keys("down down enter"), []);
+    // a job ends and a file stays as it is: a key by reflex does nothing of it
+    assert_eq!(open().keys("enter"), []);
+    assert_eq!(open().keys("up enter"), [rewind(false)]);
+    assert_eq!(open().keys("up up enter"), [rewind(true)]);
     assert_eq!(open().keys("esc"), []);
     // and what came of it; the message comes back before the draft that stands
     let mut screen = open();
-    screen.keys("enter");
+    screen.keys("up up enter");
     screen.write("mine");
     screen.tell(Msg::Event(Event::TakenBack { text: "count the depth".into(), images: Vec::new() }));
     screen.tell(Msg::Event(Event::Rewound(Rewound {
@@ -164,6 +165,44 @@ fn a_rewind_says_what_it_does_before_it_is_done() {
 }
 
 #[test]
+fn where_all_of_it_can_be_undone_the_rewind_is_at_hand() {
+    let mut screen = opened(80, 24, record::empty(), entries());
+    let effects = screen.keys("g enter");
+    let plan = RewindPlan { stops: Vec::new(), conflicts: Vec::new(), ..plan() };
+    answer(&mut screen, &effects, Reply::RewindPlan(plan));
+    let rewind = Command::Rewind { to: None, restore: true, take_back: Some(id(1)) };
+    assert_eq!(screen.keys("enter"), [Effect::Send(rewind)]);
+}
+
+#[test]
+fn on_a_small_screen_what_has_no_room_is_said_to_be_there_and_is_reached() {
+    for (columns, rows) in [(50, 12), (40, 12), (80, 24), (40, 9)] {
+        let mut screen = opened(columns, rows, with_job(), entries());
+        let effects = screen.keys("k k k enter");
+        answer(&mut screen, &effects, Reply::RewindPlan(plan()));
+        let mut seen = String::new();
+        for _ in 0..12 {
+            let shown = screen.shown();
+            for choice in ["Rewind and put", "Rewind only", "Stay"] {
+                assert!(shown.contains(choice), "{columns}x{rows}: {choice} is not in\n{shown}");
+            }
+            seen += &shown;
+            if !shown.contains("PageDown") {
+                break;
+            }
+            screen.keys("pagedown");
+        }
+        for wanted in ["Ends j3", "Can put back 2", "README.md", "Commands ran"] {
+            assert!(seen.contains(wanted), "{columns}x{rows}: {wanted} is never shown:\n{seen}");
+        }
+        assert!(!screen.shown().contains("PageDown"), "{columns}x{rows}: its end is reached");
+        if rows < 24 {
+            assert_eq!(screen.keys("pageup enter"), [], "moving in the words chooses nothing");
+        }
+    }
+}
+
+#[test]
 fn a_plan_without_files_offers_none() {
     let mut screen = opened(80, 24, record::empty(), entries());
     let effects = screen.keys("g enter");
@@ -176,7 +215,7 @@ fn a_plan_without_files_offers_none() {
 
 #[test]
 fn every_key_does_what_it_says() {
-    let mut screen = opened(130, 36, record::full(), entries());
+    let mut screen = opened(130, 36, record::empty(), entries());
     assert_eq!(screen.keys("r"), [], "the conversation stands there already");
     assert!(screen.shown().contains("stands there already"));
     let fork = |to, take_back| Effect::Send(Command::Fork { to, take_back });
@@ -215,7 +254,13 @@ fn the_commands_do_the_same_and_a_fork_is_opened() {
     assert_eq!(screen.keys("enter"), [Effect::Send(Command::UndoRestore)]);
     screen.write("/fork");
     let newest = screen.record.path.last().map(|entry| entry.id.clone());
-    assert_eq!(screen.keys("enter"), [Effect::Send(Command::Fork { to: newest, take_back: None })]);
+    assert_eq!(screen.keys("enter"), [], "the model works: it is asked first");
+    assert!(screen.shown().contains("Fork while the model works?"));
+    let fork = |to: &Option<EntryId>| Effect::Send(Command::Fork { to: to.clone(), take_back: None });
+    assert_eq!(screen.keys("down enter"), [fork(&newest)]);
+    let forked = || Msg::Event(Event::Forked(SessionId::new("s2")));
+    let switch = Exit::Switch(SessionId::new("s2"));
+    assert_eq!(screen.tell(forked()), [Effect::Leave(switch.clone())]);
     screen.write("/rewind");
     let effects = screen.keys("enter");
     answer(&mut screen, &effects, Reply::Tree(entries()));
@@ -223,8 +268,33 @@ fn the_commands_do_the_same_and_a_fork_is_opened() {
     let mut screen = Screen::new(80, 24, record::empty());
     screen.write("/fork");
     assert_eq!(screen.keys("enter"), []);
-    let switch = Effect::Leave(Exit::Switch(SessionId::new("s2")));
-    assert_eq!(screen.tell(Msg::Event(Event::Forked(SessionId::new("s2")))), [switch]);
+    // what becomes of the jobs is asked before anything is made
+    let open = |keys: &str| {
+        let mut again = record::empty();
+        super::jobs::job(&mut again, 3, "npm run dev");
+        super::jobs::job(&mut again, 4, "cargo watch");
+        again.jobs.report(&JobId(4), |row| row.kept = true);
+        let mut screen = opened(80, 24, again, entries());
+        assert_eq!(screen.keys("f"), []);
+        let shown = screen.shown();
+        for wanted in ["Fork while 2 jobs run?", "They stay with this session: the fork has none of them."] {
+            assert!(shown.contains(wanted), "{wanted} is not in\n{shown}");
+        }
+        let effects = screen.keys(keys);
+        (screen, effects)
+    };
+    assert_eq!(open("enter").1, [], "who stays has made nothing");
+    let kill = Effect::Send(Command::Job { job: JobId(4), ask: JobAsk::Kill });
+    for (keys, then) in [
+        ("down enter", vec![kill, Effect::Leave(switch.clone())]),
+        ("down down enter", vec![Effect::LeaveJobs(switch.clone())]),
+        ("down down down enter", vec![Effect::Leave(switch.clone())]),
+    ] {
+        let (mut screen, effects) = open(keys);
+        assert_eq!(effects, [fork(&Some(id(16)))]);
+        assert_eq!(screen.tell(forked()), then);
+        assert_eq!(screen.tell(forked()), [], "a fork of somebody else is only told of");
+    }
 }
 
 #[test]

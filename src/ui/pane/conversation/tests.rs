@@ -104,22 +104,15 @@ impl Fake {
         self.0.revision += 1;
     }
     fn settle(&mut self, id: &str, status: CallStatus, output: &str, details: Details) {
+        self.settle_bytes(id, (status, output), output.len() as u64, details);
+    }
+    /// The same of a call whose tool produced so many bytes.
+    fn settle_bytes(&mut self, id: &str, told: (CallStatus, &str), kept: u64, details: Details) {
         let call = CallId::new(id);
         self.0.calls.end(&call);
-        let settle = CallSettle {
-            call,
-            status,
-            output: output.into(),
-            kept: output.len() as u64,
-            dropped: 0,
-            artifact: None,
-            images: Vec::new(),
-            details,
-            warnings: Vec::new(),
-            touched: Vec::new(),
-            usage: None,
-            duration: Millis(12_400),
-        };
+        let (status, output) = told;
+        let duration = Millis(12_400);
+        let settle = CallSettle { kept, details, duration, ..CallSettle::new(call, status, output) };
         self.commit(EntryBody::CallSettle(settle));
     }
     fn call(id: &str, tool: &str, input: serde_json::Value) -> Body {
@@ -187,6 +180,7 @@ fn full() -> Fake {
         exit_code: Some(101),
         survivors: vec!["77 sleep".into()],
         job: None,
+        left: 0,
         told: None,
     };
     fake.settle("c1", CallStatus::Error, "test lexer::eof ... FAILED\nmore\n", details);

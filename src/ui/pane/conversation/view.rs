@@ -62,7 +62,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         let head = spot.block == 0 && spot.row + 1 == rows.len();
         if let (Body::Call(call), true) = (&item.body, head) {
             let place = Rect { x, y, width: columns, height: 1 };
-            let pieces = state_pieces(call, open, now, still);
+            let pieces = states(call, open, now, still);
             call_state(pieces, place, width(&row.text), buf, theme);
         }
         if !search.query.is_empty() {
@@ -153,9 +153,12 @@ fn unseen(area: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 /// Draws a call's state over the end of its row.
-fn call_state(pieces: Vec<(String, Role)>, place: Rect, taken: usize, buf: &mut Buffer, theme: &Theme) {
+fn call_state(state: [Vec<(String, Role)>; 2], place: Rect, taken: usize, buf: &mut Buffer, theme: &Theme) {
     let columns = usize::from(place.width);
-    let long: usize = pieces.iter().map(|(text, _)| width(text)).sum();
+    let wide = |pieces: &[(String, Role)]| pieces.iter().map(|(text, _)| width(text)).sum::<usize>();
+    let [full, short] = state;
+    let pieces = if wide(&full) + 16 > columns { short } else { full };
+    let long = wide(&pieces);
     // a narrow row shows the mark alone, the narrowest only the name
     let (pieces, long) = match pieces.last() {
         Some(first) if long + 16 > columns => {
@@ -180,7 +183,12 @@ fn call_state(pieces: Vec<(String, Role)>, place: Rect, taken: usize, buf: &mut 
     }
 }
 
-fn state_pieces(call: &Call, open: bool, now: Millis, still: bool) -> Vec<(String, Role)> {
+/// How a call stands, in full and short.
+fn states(call: &Call, open: bool, now: Millis, still: bool) -> [Vec<(String, Role)>; 2] {
+    [false, true].map(|short| state_pieces(call, open, (now, still), short))
+}
+
+fn state_pieces(call: &Call, open: bool, (now, still): (Millis, bool), short: bool) -> Vec<(String, Role)> {
     let fold = if open { " ▾" } else { " ▸" };
     if let Some(settle) = call.settled() {
         let (mark, role) = match settle.status {
@@ -195,7 +203,11 @@ fn state_pieces(call: &Call, open: bool, now: Millis, still: bool) -> Vec<(Strin
             CallStatus::Detached => ("detached", Role::Accent),
             CallStatus::Interrupted => ("interrupted", Role::Warning),
         };
-        return vec![(mark.into(), role), (facts(settle, call.lines), Role::Dim), (fold.into(), Role::Dim)];
+        return vec![
+            (mark.into(), role),
+            (facts(settle, call.lines, short), Role::Dim),
+            (fold.into(), Role::Dim),
+        ];
     }
     if let Some(progress) = &call.progress {
         let elapsed = now.since(progress.began);
@@ -213,7 +225,7 @@ fn state_pieces(call: &Call, open: bool, now: Millis, still: bool) -> Vec<(Strin
 }
 
 /// How it ended, how long it took and how much it said.
-fn facts(settle: &CallSettle, lines: u64) -> String {
+fn facts(settle: &CallSettle, lines: u64, short: bool) -> String {
     let mut text = String::new();
     match &settle.details {
         // the mark says how it ended, the job how it goes on
@@ -226,15 +238,28 @@ fn facts(settle: &CallSettle, lines: u64) -> String {
         Details::Diff { added, removed, .. } => text.push_str(&format!(" +{added} −{removed}")),
         Details::None | Details::Command { .. } | Details::Todo { .. } | Details::Agents { .. } => {}
     }
-    if let Details::Command { job: Some(job), .. } = &settle.details
+    if let Details::Command { job: Some(job), left, .. } = &settle.details
         && settle.status != CallStatus::Detached
     {
-        text.push_str(&format!(" · left {job}"));
+        text.push_str(&match left {
+            // an earlier version did not count them
+            0 if short => format!(" · left {job}"),
+            n if short => format!(" · left {n} ({job})"),
+            0 => format!(" · left processes behind ({job})"),
+            1 => format!(" · left 1 process behind ({job})"),
+            n => format!(" · left {n} processes behind ({job})"),
+        });
     }
     if settle.duration.0 >= 1_000 {
         text.push_str(&format!(" {}", clock(settle.duration)));
     }
-    if lines > 0 && matches!(settle.details, Details::None | Details::Command { .. }) {
+    // of a command that printed nothing the result holds remarks alone
+    let printed = match &settle.details {
+        Details::None => true,
+        Details::Command { .. } => settle.kept + settle.dropped > 0,
+        Details::Diff { .. } | Details::Todo { .. } | Details::Agents { .. } => false,
+    };
+    if lines > 0 && printed {
         text.push_str(&format!(" · {} l", count(lines)));
     }
     text

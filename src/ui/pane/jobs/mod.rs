@@ -9,6 +9,8 @@ mod update;
 mod view;
 mod words;
 
+use std::collections::BTreeSet;
+
 use crate::api::board::Record;
 use crate::api::command::JobAsk;
 use crate::api::job::{JobRow, JobState};
@@ -40,6 +42,8 @@ pub struct State {
     /// Which job each row shows, as last drawn.
     rows: Vec<JobId>,
     clicked: Option<(JobId, Millis)>,
+    /// Jobs that the person takes off the list: when the selected one goes, its neighbour is selected.
+    dismissed: BTreeSet<JobId>,
     /// Whether the last frame showed the pane.
     pub drawn: bool,
 }
@@ -117,12 +121,25 @@ impl State {
     pub fn search(&self) -> &str {
         &self.search
     }
-    /// The pane gets the focus: something is selected where anything can be.
+    /// A job that waits for input; the one that is selected first.
+    pub fn waits(&self) -> Option<JobId> {
+        let waits = |job: &JobId| self.get(*job).is_some_and(|row| row.waiting && row.runs());
+        let any = || self.picture.iter().map(|(job, _)| *job).find(waits);
+        self.selected().filter(waits).or_else(any)
+    }
+    /// The pane gets the focus: a job that waits is selected, else what was before, else what can be.
     pub fn entered(&mut self) {
-        if self.selected().is_none() {
+        let asks = self.waits().and_then(|job| self.order.iter().position(|listed| *listed == job));
+        if let Some(at) = asks {
+            self.choose(at);
+        } else if self.selected().is_none() {
             self.choose(self.place);
         }
         self.show = true;
+    }
+    /// The person takes a job off the list.
+    pub fn dismissing(&mut self, job: JobId) {
+        self.dismissed.insert(job);
     }
     /// Running ones by id, then those that ended, the newest first.
     fn list(&mut self) {
@@ -145,9 +162,14 @@ impl State {
             .collect();
         all.sort_by_key(|(ended, by, job)| (*ended, *by, std::cmp::Reverse(*job)));
         self.order = all.into_iter().map(|(_, _, job)| job).collect();
-        if self.selected.is_some_and(|job| self.picture.get(&job).is_none()) {
+        if let Some(gone) = self.selected.filter(|job| self.picture.get(job).is_none()) {
             self.selected = None;
+            // one that went by itself leaves nothing selected: the next key was not meant for its neighbour
+            if self.dismissed.contains(&gone) {
+                self.choose(self.place);
+            }
         }
+        self.dismissed.retain(|job| self.picture.get(job).is_some());
         if let Some(at) = self.at() {
             self.show |= at != self.place;
             self.place = at;

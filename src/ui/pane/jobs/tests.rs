@@ -31,6 +31,7 @@ fn row(id: u32, command: &str) -> JobRow {
         lines: 3,
         tail: "one\ntwo\n".into(),
         waiting: false,
+        stopped: false,
         screen: None,
         spool: PathBuf::from("/srv/out"),
     }
@@ -84,6 +85,27 @@ fn a_key_after_the_selected_job_left_the_list_hits_no_other() {
     assert!(matches!(update(&mut state, Msg::Do(Action::JobKill), Millis(0))[..], [Out::Say(_)]));
     update(&mut state, Msg::Move(1), Millis(0));
     assert_eq!(state.selected(), Some(JobId(3)), "one goes on from where it was");
+}
+
+#[test]
+fn the_neighbour_of_a_job_that_a_person_took_off_the_list_is_selected() {
+    let mut board = Board::default();
+    for id in 1..=4 {
+        board.begin(JobId(id), row(id, "x"));
+        board.report(&JobId(id), |row| row.state = over(End::Ended, 100 - u64::from(id)));
+    }
+    let mut state = State::default();
+    taken(&mut state, &board);
+    state.choose(1);
+    for (gone, next) in [(2, Some(3)), (3, Some(4)), (4, Some(1)), (1, None)] {
+        state.dismissing(JobId(gone));
+        taken(&mut state, &board);
+        assert_eq!(state.selected(), Some(JobId(gone)), "not before it is gone");
+        board.end(&JobId(gone));
+        taken(&mut state, &board);
+        assert_eq!(state.selected(), next.map(JobId));
+    }
+    assert!(state.dismissed.is_empty());
 }
 
 #[test]

@@ -6,10 +6,11 @@ use crate::law::job::{End, signal_name};
 use crate::ui::widget::row::Role;
 use crate::ui::widget::text::tame;
 
-/// The mark of a job and its look: `…` is being looked up, `●` runs, `◐` is being ended, `✓` went well, `✗` did not, `?` is lost.
+/// The mark of a job and its look: `…` is being looked up, `●` runs, `○` is stopped, `◐` is being ended, `✓` went well, `✗` did not, `?` is lost.
 pub fn stands(row: &JobRow) -> (&'static str, Role) {
     match &row.state {
         JobState::Sought => ("…", Role::Dim),
+        JobState::Running if row.stopped => ("○", Role::Warning),
         JobState::Running => ("●", Role::Accent),
         JobState::Ending { .. } => ("◐", Role::Warning),
         JobState::Ended(outcome) => ended(&outcome.end),
@@ -66,6 +67,7 @@ pub(super) fn note(row: &JobRow) -> (String, String, bool) {
     let both = |text: String| (text.clone(), text, true);
     match &row.state {
         JobState::Sought => (row.state.words(), "looked up".to_owned(), false),
+        JobState::Running if row.stopped => both("stopped".to_owned()),
         JobState::Running if row.waiting => both("⌨ waits".to_owned()),
         JobState::Running => (String::new(), String::new(), false),
         JobState::Ending { .. } => both(row.state.words()),

@@ -70,6 +70,7 @@ fn job(left: bool, last: &str) -> Fake {
         exit_code: left.then_some(0),
         survivors: Vec::new(),
         job: Some(JobId(3)),
+        left: if left { 2 } else { 0 },
         told: None,
     };
     fake.settle("c1", if left { CallStatus::Ok } else { CallStatus::Detached }, "ready\n", details);
@@ -117,9 +118,30 @@ fn a_call_that_goes_on_names_its_job_and_the_jobs_end_opens_to_its_last_lines() 
 #[test]
 fn what_a_command_left_behind_opens_to_a_file_of_its_own() {
     let mut state = synced(&job(true, ""));
+    let shown = screen(&mut state, 80, 12);
+    assert!(shown.contains("✓ · left 2 processes behind (j3)"), "{shown}");
     let shown = screen(&mut state, 60, 12);
-    assert!(shown.contains("✓ · left j3"), "{shown}");
+    assert!(shown.contains("✓ · left 2 (j3)"), "{shown}");
     press(&mut state, Msg::Toggle);
     let shown = screen(&mut state, 60, 12);
     assert!(shown.contains("all of it is in /s/calls/c1/left"), "{shown}");
+}
+
+#[test]
+fn a_command_that_printed_nothing_has_no_lines() {
+    let details = |code| Details::Command {
+        end: format!("exit {code}"),
+        exit_code: Some(code),
+        survivors: Vec::new(),
+        job: None,
+        left: 0,
+        told: None,
+    };
+    let mut fake = Fake::new();
+    fake.start("c1", "bash", json!({"command": "true"}));
+    fake.settle_bytes("c1", (CallStatus::Ok, "[no output, exit 0]"), 0, details(0));
+    fake.start("c2", "bash", json!({"command": "echo x"}));
+    fake.settle_bytes("c2", (CallStatus::Ok, "x\n"), 2, details(0));
+    let shown = screen(&mut synced(&fake), 60, 12);
+    assert!(shown.contains("· 1 l") && shown.matches(" l ").count() == 1, "{shown}");
 }
