@@ -5,6 +5,7 @@ use std::sync::Arc;
 use windlass::api::agent::{AgentEnd, AgentNode, AgentRow, AgentState, HandBackReport, Workspace};
 use windlass::api::board::Record;
 use windlass::api::command::{AgentAsk, Command};
+use windlass::api::entry::EntryBody;
 use windlass::api::message::Usage;
 use windlass::base::{Millis, SessionId};
 use windlass::law::children::{By, End};
@@ -121,6 +122,44 @@ fn the_agents_read_well() {
             screen.shown()
         });
     }
+}
+
+/// Two agents were asked for, and both have ended.
+fn reported() -> Record {
+    let mut record = record::empty();
+    record::user(&mut record, "nested comments, and the manual");
+    for (call, name, workspace) in [("c1", "lexer", "isolated"), ("c2", "manual", "isolated")] {
+        let input = serde_json::json!({"name": name, "prompt": "work", "workspace": workspace});
+        let output = format!("{name} works: {workspace} · 214 files · cloned");
+        record::settled(&mut record, call, "spawn", input, &output);
+    }
+    let back = report(&["docs/lex.md", "docs/toc.md", "src/main.rs"], &["src/lexer.rs"]);
+    record::push(&mut record, EntryBody::AgentEnd(end("manual", End::Answered, Some(back))));
+    let back = HandBackReport { same: report(&["README.md"], &[]).taken, ..report(&["src/lexer.rs"], &[]) };
+    record::push(&mut record, EntryBody::AgentEnd(end("lexer", End::Answered, Some(back))));
+    let mut cut = end("bench", End::Stopped { by: By::User }, None);
+    cut.trouble = Some("its copy was kept as it is: the disk is full".into());
+    cut.answer = String::new();
+    record::push(&mut record, EntryBody::AgentEnd(cut));
+    record
+}
+
+#[test]
+fn reports_and_spawns_read_well_in_the_conversation() {
+    for (columns, rows) in [(130, 36), (80, 24), (40, 30)] {
+        insta::assert_snapshot!(format!("agent-reports-{columns}x{rows}"), {
+            let mut screen = Screen::new(columns, rows, reported());
+            screen.shown()
+        });
+    }
+    let mut screen = Screen::new(80, 24, reported());
+    screen.draw();
+    screen.keys("ctrl-o k k k enter");
+    insta::assert_snapshot!("agent-report-opened-80x24", screen.shown());
+    assert!(matches!(&screen.keys("y")[..], [Effect::Copy(text)] if text.contains("section of its own")));
+    screen.keys("enter / c o n f l i c t enter");
+    let (seen, clean) = screen.clean();
+    assert_eq!(seen, clean);
 }
 
 #[test]

@@ -71,6 +71,17 @@ pub fn answer(record: &mut Record, text: &str) {
     push(record, EntryBody::Answer(answer));
 }
 
+/// A call of a tool that went well.
+pub fn settled(record: &mut Record, call: &str, tool: &str, input: serde_json::Value, output: &str) {
+    command(record, call, "", output, true);
+    let at = record.path.len() - 2;
+    let mut start = (*record.path[at]).clone();
+    if let EntryBody::CallStart(begun) = &mut start.body {
+        (begun.tool, begun.input) = (tool.into(), input);
+    }
+    record.path[at] = Arc::new(start);
+}
+
 /// A settled command.
 pub fn command(record: &mut Record, call: &str, command: &str, output: &str, ok: bool) {
     push(

@@ -52,6 +52,8 @@ pub(super) enum Body {
     Call(Box<Call>),
     /// A job's end.
     Ended(Box<Ended>),
+    /// An agent's end.
+    Report(Box<super::report::Report>),
     /// Words of the program.
     Words {
         /// How it looks.
@@ -171,7 +173,7 @@ pub(super) struct Call {
 impl Call {
     /// A call that an answer asks for.
     pub fn asked(wire_id: &str, tool: &str, input: &Value) -> Self {
-        let title = title(input);
+        let title = if tool == "spawn" { spawned(input) } else { title(input) };
         Self {
             wire_id: wire_id.into(),
             tool: tool.into(),
@@ -214,6 +216,12 @@ impl Call {
     pub fn command(&self) -> Option<&str> {
         self.input.as_ref()?.get("command")?.as_str()
     }
+}
+
+/// Which agent a call asks for, and where it works.
+fn spawned(input: &Value) -> String {
+    let text = |key: &str| input.get(key).and_then(Value::as_str);
+    one_line(&format!("{} {}", text("name").unwrap_or_default(), text("workspace").unwrap_or("shared")))
 }
 
 /// What a call does, in one line, from its input.
@@ -265,6 +273,7 @@ impl Item {
             Body::Prose { head, .. } => head.is_some(),
             Body::Call(call) => call.settle.is_some() || call.progress.is_some(),
             Body::Ended(_) => true,
+            Body::Report(report) => !report.answer().is_empty(),
             Body::User { .. } | Body::Words { .. } => false,
         }
     }
@@ -275,7 +284,11 @@ impl Item {
                 !call.superseded
                     && matches!(call.settled().map(|settle| &settle.details), Some(Details::Todo { .. }))
             }
-            Body::User { .. } | Body::Prose { .. } | Body::Ended(_) | Body::Words { .. } => false,
+            Body::User { .. }
+            | Body::Prose { .. }
+            | Body::Ended(_)
+            | Body::Report(_)
+            | Body::Words { .. } => false,
         }
     }
     /// Whether it tells of something that failed.
@@ -283,6 +296,7 @@ impl Item {
         match &self.body {
             Body::Call(call) => call.failed(),
             Body::Words { role, .. } => *role == Role::Error,
+            Body::Report(report) => report.role == Role::Warning,
             Body::User { .. } | Body::Prose { .. } | Body::Ended(_) => false,
         }
     }

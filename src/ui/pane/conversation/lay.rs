@@ -90,6 +90,7 @@ fn blocks(item: &mut Item, open: bool) -> usize {
         Body::Call(call) if open => CALL_BLOCKS + body_blocks(call) + 1,
         Body::Call(_) => CALL_BLOCKS,
         // its line, its last lines, where all of it is
+        Body::Report(report) => report.blocks(open),
         Body::Ended(ended) if open => ended.pieces().len() + 2,
         Body::Ended(_) => 1,
         Body::Words { .. } => 1,
@@ -140,6 +141,7 @@ fn lay(item: &mut Item, block: usize, open: bool, columns: usize, colours: &Colo
             0 => words((if open { "▾ " } else { "▸ " }, ended.role), &ended.text, None, columns),
             block => ended_body(ended, block - 1, columns),
         },
+        Body::Report(report) => report.lay(block, open, columns),
         Body::Words { role, text, hint } => {
             let mark = match role {
                 Role::Error => "✗ ",
@@ -151,7 +153,7 @@ fn lay(item: &mut Item, block: usize, open: bool, columns: usize, colours: &Colo
     }
 }
 
-fn piece(text: impl Into<String>, look: impl Into<Look>) -> Piece {
+pub(super) fn piece(text: impl Into<String>, look: impl Into<Look>) -> Piece {
     (text.into(), look.into())
 }
 
@@ -221,6 +223,7 @@ fn call_head(call: &Call, columns: usize) -> Vec<Row> {
     let mut out = Wrapper::new(columns);
     let title = match call.settled().map(|settle| &settle.details) {
         Some(Details::Todo { items }) => progress(items),
+        Some(_) if call.tool == "spawn" => spawned(call),
         Some(_) | None => tame(&call.title).into_owned(),
     };
     // a command of the person's own is marked as it was written
@@ -230,6 +233,15 @@ fn call_head(call: &Call, columns: usize) -> Vec<Row> {
     let indent = if columns < 24 { "" } else { INDENT };
     out.whole(&[piece(indent, Role::Text), piece(tool, role), piece(title, Role::Text)], indent.len() as u32);
     out.rows()
+}
+
+/// Which agent was asked for, and how it stands: `lexer  isolated · 214 files · cloned`.
+fn spawned(call: &Call) -> String {
+    let said = call.settled().and_then(|settle| settle.output.lines().next()).unwrap_or_default();
+    match said.split_once(" works: ") {
+        Some((name, how)) => tame(&format!("{name}  {how}")).into_owned(),
+        None => tame(&call.title).into_owned(),
+    }
 }
 
 /// What is said of a call also when it is folded; when open, its command in full.
@@ -409,7 +421,13 @@ fn output(text: &str, columns: usize) -> Vec<Row> {
     out.rows()
 }
 
-fn words((mark, role): (&str, Role), text: &str, hint: Option<(&str, &str)>, columns: usize) -> Vec<Row> {
+/// A line of words behind a mark.
+pub(super) fn words(
+    (mark, role): (&str, Role),
+    text: &str,
+    hint: Option<(&str, &str)>,
+    columns: usize,
+) -> Vec<Row> {
     let mut out = Wrapper::new(columns);
     let mut prefix = Prefix { first: vec![piece(mark, role)], rest: vec![piece("  ", role)] };
     let mut lines = text.lines().peekable();

@@ -4,13 +4,14 @@
 //! `view` draws. Nothing here reads a clock or waits.
 //!
 //! In reading order: `item` (what it is made of), `sync`, `lay` (rows of one block, kept in `cache`),
-//! `view`, `update`, `search`, `source` (text for copies and the pager), `colours`. A place is a block
+//! `report` (an agent's end), `view`, `update`, `search`, `source` (text for copies and the pager), `colours`. A place is a block
 //! and what stands in it, never a number of rows, so that what is far away is never laid out.
 
 mod cache;
 mod colours;
 mod item;
 mod lay;
+mod report;
 mod search;
 mod source;
 mod sync;

@@ -15,6 +15,7 @@ pub(super) fn copied(item: &Item) -> Cow<'_, str> {
         },
         Body::Prose { source, .. } => Cow::Borrowed(source.text()),
         Body::Call(call) => called(call),
+        Body::Report(report) => Cow::Owned(report.source()),
         Body::Ended(ended) if ended.last().is_empty() => Cow::Borrowed(ended.text.as_str()),
         Body::Ended(ended) => Cow::Owned(format!("{}\n{}", ended.text, ended.last())),
         Body::Words { text, .. } => Cow::Borrowed(text.as_str()),
@@ -53,6 +54,13 @@ pub(super) fn searched(item: &Item) -> Vec<Cow<'_, str>> {
             [Some(head), command, Some(called(call))].into_iter().flatten().collect()
         }
         Body::Ended(ended) => vec![Cow::Borrowed(ended.text.as_str()), Cow::Borrowed(ended.last())],
+        Body::Report(report) => {
+            vec![
+                Cow::Borrowed(report.text.as_str()),
+                Cow::Owned(report.noted()),
+                Cow::Borrowed(report.answer()),
+            ]
+        }
         Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => vec![copied(item)],
     }
 }
@@ -69,9 +77,12 @@ impl State {
                 EntryBody::Answer(answer) => Some(answer.text()),
                 _ => None,
             },
-            Body::Prose { .. } | Body::User { .. } | Body::Call(_) | Body::Ended(_) | Body::Words { .. } => {
-                Some(copied(&self.items[last]).into_owned())
-            }
+            Body::Prose { .. }
+            | Body::User { .. }
+            | Body::Call(_)
+            | Body::Ended(_)
+            | Body::Report(_)
+            | Body::Words { .. } => Some(copied(&self.items[last]).into_owned()),
         }
     }
     /// The whole transcript as plain text, for the pager.
@@ -112,6 +123,7 @@ impl State {
                         out.push_str(&format!("[all of it: {}]\n", path.display()));
                     }
                 }
+                Body::Report(report) => push_lines(&mut out, &report.source()),
                 Body::Words { text, .. } => push_lines(&mut out, text),
             }
         }

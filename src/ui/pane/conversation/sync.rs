@@ -9,14 +9,12 @@ use std::sync::Arc;
 
 use super::State;
 use super::item::{Body, Call, Ended, Head, Item, Source, one_line, partial_title};
-use crate::api::agent::AgentEnd;
 use crate::api::board::{PartKind, Record};
 use crate::api::entry::{Details, Entry, EntryBody, Level, Restore, TurnEnd, TurnStatus};
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Body as Block, Finish, Stop};
 use crate::base::CallId;
 use crate::law::board::Progress;
-use crate::law::children::End;
 use crate::ui::widget::row::Role;
 use crate::ui::widget::text::ellipsis;
 
@@ -73,7 +71,7 @@ impl State {
         self.epoch = epoch;
     }
     /// Puts an item before those of the answer that streams in.
-    fn add(&mut self, body: Body) -> u64 {
+    pub(super) fn add(&mut self, body: Body) -> u64 {
         let item = self.item(body, self.live_from);
         let id = item.id;
         self.items.insert(self.live_from, item);
@@ -120,14 +118,6 @@ impl State {
         let output = self.spools.get(&end.call).map(|spool| end.output(spool));
         let entry = Arc::clone(entry);
         self.add(Body::Ended(Box::new(Ended { role, text, entry, output, pieces: None })));
-    }
-    fn agent_end(&mut self, end: &AgentEnd) {
-        let role = if end.end == End::Answered { Role::Dim } else { Role::Warning };
-        let came = end.hand_back.as_ref().map(|report| format!(" · {}", report.words()));
-        let trouble = end.trouble.as_ref().map(|trouble| format!(" · {trouble}"));
-        let words = end.end.words();
-        let rest = came.into_iter().chain(trouble).collect::<String>();
-        self.say(role, format!("agent {} {words}{rest}", end.node.name));
     }
     fn restore(&mut self, restore: &Restore) {
         let shown =
@@ -184,6 +174,7 @@ impl State {
                             | Body::User { .. }
                             | Body::Prose { .. }
                             | Body::Ended(_)
+                            | Body::Report(_)
                             | Body::Words { .. } => None,
                         }
                     });
@@ -221,7 +212,7 @@ impl State {
                 }
             }
             EntryBody::JobEnd(end) => self.job_end(entry, end),
-            EntryBody::AgentEnd(end) => self.agent_end(end),
+            EntryBody::AgentEnd(end) => self.agent_end(entry, end),
             EntryBody::Restore(restore) => self.restore(restore),
             EntryBody::Unknown(unknown) => {
                 let text = format!("a record of a kind that this version does not know: {}", unknown.kind);
@@ -293,7 +284,11 @@ impl State {
                         Body::Prose { source, head, .. } => {
                             head.is_some() == thinking && text.starts_with(source.text())
                         }
-                        Body::User { .. } | Body::Call(_) | Body::Ended(_) | Body::Words { .. } => false,
+                        Body::User { .. }
+                        | Body::Call(_)
+                        | Body::Ended(_)
+                        | Body::Report(_)
+                        | Body::Words { .. } => false,
                     });
                     self.prose(reused, source, thinking);
                 }
@@ -409,9 +404,12 @@ impl State {
                 }
                 true
             }
-            Body::Call(_) | Body::Prose { .. } | Body::User { .. } | Body::Ended(_) | Body::Words { .. } => {
-                false
-            }
+            Body::Call(_)
+            | Body::Prose { .. }
+            | Body::User { .. }
+            | Body::Ended(_)
+            | Body::Report(_)
+            | Body::Words { .. } => false,
         }
     }
     /// The progress of running calls.
@@ -471,11 +469,12 @@ fn close(before: &Body, after: &Body) -> bool {
     let quiet = |body: &Body| match body {
         Body::Words { role, .. } => *role == Role::Dim,
         Body::Ended(ended) => ended.role == Role::Dim,
-        Body::User { .. } | Body::Prose { .. } | Body::Call(_) => false,
+        Body::User { .. } | Body::Prose { .. } | Body::Call(_) | Body::Report(_) => false,
     };
     match (before, after) {
         (Body::Call(_), Body::Call(_)) => true,
-        (Body::Call(_), Body::Words { .. } | Body::Ended(_)) => false,
+        (Body::Call(_), Body::Words { .. } | Body::Ended(_) | Body::Report(_)) => false,
+        (Body::Report(_), Body::Report(_)) => true,
         (a, b) => quiet(a) && quiet(b),
     }
 }
