@@ -18,6 +18,7 @@ use crate::law::board::Board;
 use crate::law::call::{self, Call, Effect, Told};
 use crate::law::turn::Turn;
 use crate::link::{AgentRecords, COMMANDS_MAX, EVENTS_MAX, Front, Shared, Wake};
+use crate::sandbox::hold::Commands;
 use crate::store::{self, Opening, Session};
 
 use super::calls::{Calls, settled};
@@ -198,13 +199,15 @@ fn post(options: &Options, shared: &Shared, agents: AgentRecords) -> super::chil
     }
 }
 
-/// The tools of a session: an agent may have fewer, and one that is as deep as agents may be has none to spawn more.
+/// The tools of a session: an agent may have fewer, one that is as deep as agents may be has none to spawn more, and one in a
+/// copy whose commands cannot be held there has none to run them.
 fn tools(options: &Options, depth: usize) -> Vec<Arc<dyn crate::tool::Tool>> {
     let deep = depth >= usize::try_from(options.limits.agents.depth).unwrap_or(usize::MAX);
+    let bound = options.held.as_ref().is_some_and(|held| matches!(held.commands(), Commands::Refused(_)));
     let given = options.child.as_ref().and_then(|child| child.tools.as_ref());
     let has = |name: &str| {
-        !(deep && matches!(name, "spawn" | "agents"))
-            && given.is_none_or(|given| given.iter().any(|tool| tool == name))
+        let kept_back = deep && matches!(name, "spawn" | "agents") || bound && name == "bash";
+        !kept_back && given.is_none_or(|given| given.iter().any(|tool| tool == name))
     };
     crate::tool::table::all().into_iter().filter(|tool| has(tool.spec().name)).collect()
 }

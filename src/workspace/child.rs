@@ -6,7 +6,7 @@
 //!
 //! Not here: stopping the child, telling anyone, choosing a resolution.
 //!
-//! A child's directory (private): `base/` as it found the files, `copy/` where it works, `rules/` the ignore rules of
+//! A child's directory (private): `base/` as it found the files, `copy/` where it works, `git/` what its git reads of the parent's repository, `rules/` the ignore rules of
 //! the spawn that are not in the tree, `parent` the directory's name, `born.json` the copy's files as they were, `versions/` bytes by their hash,
 //! `run/` the records of the hand-back, `handback.json` its end, `conflicts/` the child's versions of what is open,
 //! `resolutions/` one run each, `drafts/` what was chosen and not written yet.
@@ -22,6 +22,7 @@ pub mod hand_back;
 pub mod listing;
 mod lock;
 pub mod look;
+mod repository;
 pub mod resolve;
 pub mod rooms;
 pub mod rules;
@@ -67,6 +68,11 @@ impl Room {
     /// The child's versions of the conflicts that are open, for people.
     pub fn conflicts(&self) -> PathBuf {
         self.dir.join("conflicts")
+    }
+
+    /// The parts of the parent's repository that the child's git reads.
+    pub(crate) fn git(&self) -> PathBuf {
+        self.dir.join(crate::sandbox::hold::GIT)
     }
 
     pub(crate) fn rules(&self) -> PathBuf {

@@ -2,6 +2,7 @@
 //! Bubblewrap is needed; where it holds nothing these tests fail.
 
 mod commands;
+mod git;
 mod hostile;
 mod paths;
 

@@ -77,11 +77,14 @@ fn with_git_the_files_are_those_that_git_lists() {
     assert_eq!(listed(&top), files);
     assert_eq!(listed(&top.join("src")), [r"a b\nc.rs"]);
 
-    // the copy is without repository and without what is gone; what only the exclude file ignores does not come back
+    // the copy has repositories of its own, the base none; it is without what is gone; what only the exclude file ignores does not come back
     let room = Room::at(tmp.path().join("room"));
     let made = room.make(&top, &Progress::default()).unwrap();
     assert_eq!(made.counts.made.len(), files.len() - 1);
-    assert!(!room.copy().join(".git").exists() && !room.copy().join("vendor/inner/.git").exists());
+    assert_eq!(made.no_git, None);
+    for repository in [".git/HEAD", "vendor/inner/.git/HEAD"] {
+        assert!(room.copy().join(repository).exists() && !room.base().join(repository).exists());
+    }
     write(&room.copy().join("secret"), "child");
     write(&room.copy().join("target/debug/out"), "child");
     write(&room.copy().join("target/kept.txt"), "child");

@@ -148,6 +148,9 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Opt
 fn stood(made: &Made) -> Stood {
     let (counts, mut warnings) = (&made.counts, Vec::new());
     let files = counts.made.len();
+    if let Some(why) = &made.no_git {
+        warnings.push(format!("git does not work in its copy: {why}"));
+    }
     let how = if made.cloned { "cloned" } else { "copied" };
     if !made.cloned && counts.copied > 0 {
         warnings.push(format!(

@@ -4,9 +4,11 @@
 //! bus and service manager, containers' daemons, terminal multiplexers. A program that listens on the network, or
 //! reads a file of the person's later, is not.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::Recipe;
 use super::mounts::other_names;
@@ -57,7 +59,7 @@ pub fn gather(recipe: &Recipe) -> Result<Facts, String> {
         }
     }
     blank.extend(blanks(recipe));
-    Ok(Facts {
+    let mut facts = Facts {
         seen: seen.clone(),
         copy: recipe.copy.clone(),
         others,
@@ -65,7 +67,9 @@ pub fn gather(recipe: &Recipe) -> Result<Facts, String> {
         blank,
         fixed: fixed(recipe),
         lent: lent(recipe),
-    })
+    };
+    repositories(recipe, &mut facts);
+    Ok(facts)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -115,9 +119,51 @@ fn fixed(recipe: &Recipe) -> Vec<PathBuf> {
     real([recipe.dirs.config().to_owned()].into_iter().chain(kernel))
 }
 
+/// What the room names of repositories: places of objects are lent, one that is not the agent's own to write is fixed, and
+/// one in whose place another lies gets that.
+fn repositories(recipe: &Recipe, facts: &mut Facts) {
+    let room = recipe.room.join(GIT);
+    for entry in fs::read_dir(&room).into_iter().flatten().flatten() {
+        let (at, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let Some(real) = at.canonicalize().ok().filter(|real| real.is_dir() && may_be_shown(recipe, real))
+        else {
+            continue;
+        };
+        match name.split('-').next() {
+            Some("objects") => {
+                facts.lent.extend(borrowed(recipe, &real));
+                facts.lent.push((real, at));
+            }
+            Some("fixed") => facts.fixed.push(real),
+            Some("over") => facts.others.push((real, Some(room.join("own")))),
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// Where a place of objects names others that are hidden: an agent's repository names those that its room has.
+fn borrowed(recipe: &Recipe, objects: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let named = fs::read(objects.join("info/alternates")).unwrap_or_default();
+    let state = recipe.dirs.state().canonicalize().unwrap_or_default();
+    let lines = named.split(|byte| *byte == b'\n').map(|line| PathBuf::from(OsStr::from_bytes(line)));
+    let plain = |path: &PathBuf| {
+        path.starts_with(&state) && path.components().all(|part| !matches!(part, Component::ParentDir))
+    };
+    let real = |at: PathBuf| Some((at.canonicalize().ok()?, at));
+    let shown = |(real, _): &(PathBuf, PathBuf)| real.is_dir() && may_be_shown(recipe, real);
+    lines.filter(plain).filter_map(real).filter(shown).collect()
+}
+
+/// Whether a directory holds nothing of Windlass but an agent's work: what a repository borrows from is named in it, and
+/// an agent may have written that.
+fn may_be_shown(recipe: &Recipe, real: &Path) -> bool {
+    let own = [recipe.dirs.state(), recipe.dirs.config()].map(Path::canonicalize);
+    let below = own.iter().flatten().find_map(|own| real.strip_prefix(own).ok());
+    // workspaces/SESSION/CHILD/copy/…
+    below.is_none_or(|below| below.iter().nth(3).is_some_and(|part| part == "copy"))
+}
+
 fn lent(recipe: &Recipe) -> Vec<(PathBuf, PathBuf)> {
-    let session = real(recipe.session.clone()).pop().map(|dir| (dir.clone(), dir));
-    let git = fs::read_dir(recipe.room.join(GIT)).into_iter().flatten().flatten().map(|entry| entry.path());
-    let git = git.filter_map(|at| Some((at.canonicalize().ok().filter(|real| real.is_dir())?, at)));
-    session.into_iter().chain(git).collect()
+    let session = real(recipe.session.clone()).pop();
+    session.into_iter().map(|dir| (dir.clone(), dir)).collect()
 }

@@ -24,6 +24,7 @@ use crate::law::path_map::View;
 use crate::process::Inside;
 use crate::store::Dirs;
 
+pub use facts::GIT;
 pub use probe::available;
 
 /// Variables that lead git elsewhere than to the repository of its directory.

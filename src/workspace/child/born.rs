@@ -67,6 +67,8 @@ pub struct Made {
     pub repositories: Vec<TreePath>,
     /// Whether git listed the files.
     pub by_git: bool,
+    /// Why the copy has no repository, though git listed its files.
+    pub no_git: Option<String>,
     /// Whether extents were cloned, in both copies.
     pub cloned: bool,
 }
@@ -82,7 +84,7 @@ impl Room {
         }
         let made = self.fill(parent, listing, progress);
         if made.is_err() {
-            for dir in [self.base(), self.copy(), self.rules()] {
+            for dir in [self.base(), self.copy(), self.rules(), self.git()] {
                 let _ = std::fs::remove_dir_all(dir);
             }
             let _ = std::fs::remove_file(self.parent_name());
@@ -102,7 +104,17 @@ impl Room {
         let second = copy(&self.base(), &self.copy(), &based, &clones, progress)?;
         let cloned = counts.copied == 0 && second.copied == 0;
         self.mark(second.made)?;
-        Ok(Made { cloned, counts, repositories: listing.repositories, by_git: listing.by_git })
+        let no_git = match listing.by_git {
+            true => self.make_repositories(parent, &listing.repositories).err(),
+            false => None,
+        };
+        let no_git = no_git.map(|error| crate::base::chain(&error));
+        if no_git.is_some() {
+            // half a repository would tell lies
+            let _ = std::fs::remove_dir_all(self.copy().join(".git"));
+            let _ = std::fs::remove_dir_all(self.git());
+        }
+        Ok(Made { cloned, counts, repositories: listing.repositories, by_git: listing.by_git, no_git })
     }
 
     /// Writes down how the copy's files are, once no later change can look the same.

@@ -185,6 +185,7 @@ impl Room {
             let copy = self.clean_copy(record);
             base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(copy)
         })?;
+        remove_all(&self.git())?;
         remove_all(&self.run())?;
         let _ = fs::remove_file(self.born());
         Ok(())
@@ -200,6 +201,7 @@ impl Room {
                 remove(&self.copy(), path);
             }
         }
+        remove_all(&self.copy().join(".git"))?;
         Ok(())
     }
 
