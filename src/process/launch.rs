@@ -3,12 +3,13 @@
 //! Not here: confinement. `sandbox::spawn` is the one way that commands are started; it ends up here.
 
 mod adopt;
+mod found;
 mod rest;
 mod tried;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -23,27 +24,22 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
 use crate::api::screen::{Screen, Size};
-use crate::base::Millis;
 use crate::law::job::{By, End, JobLimits, Stage};
-use crate::law::output::{Bounded, Kept, Truncation};
+use crate::law::output::{Kept, Truncation};
 use crate::process::environment::with_terminal;
 use crate::process::inside::Inside;
 use crate::process::keeper::KEEPER_ARGUMENT;
-use crate::process::record::{
-    END_FILE, KEEPER_FILE, KeeperRecord, LEFT_FILE, LeftRecord, OUTPUT_FILE, ProcessId, RECORD_VERSION,
-    Record, make_dir, read,
-};
+use crate::process::record::{LEFT_FILE, LeftRecord, ProcessId, Record, make_dir};
 use crate::process::tree;
 use crate::process::wire::{FromKeeper, INPUT_MAX, LaunchLine, ToKeeper, WIRE_VERSION, request};
 
 pub(super) use adopt::lives;
 pub use adopt::{Adopted, adopt, boot, open_socket};
+pub use found::read_bounded;
+use found::{found, spooled};
 pub use rest::end_left_over;
 use rest::end_rest;
 pub use tried::try_out;
-
-/// Bytes of the spool that are read at once.
-const PIECE: usize = 256 * 1024;
 
 /// A command to run, as its profile planned it.
 #[derive(Clone, Debug)]
@@ -504,57 +500,4 @@ impl Drop for Running {
             end_rest(&self.dir);
         }
     }
-}
-
-/// The spool's content, bounded.
-fn spooled(dir: &Path, truncation: Truncation) -> Kept {
-    read_bounded(&dir.join(OUTPUT_FILE), truncation)
-}
-
-/// What a file holds now, bounded: read in pieces, for it may be far larger than its bound. Nothing where there
-/// is none. Blocking.
-pub fn read_bounded(file: &Path, truncation: Truncation) -> Kept {
-    let mut bounded = Bounded::new(truncation);
-    if let Ok(mut file) = File::open(file) {
-        let mut buffer = vec![0; PIECE];
-        while let Ok(count) = file.read(&mut buffer) {
-            if count == 0 {
-                break;
-            }
-            bounded.push(&buffer[..count]);
-        }
-    }
-    bounded.finish()
-}
-
-/// What a command's directory tells of its end when its keeper is gone: the recorded end, or *lost*, with
-/// the output as far as it was spooled. For a keeper that was killed, and for recovery.
-pub fn found(dir: &Path, process: &ProcessId, truncation: Truncation) -> (Record, Kept) {
-    if let Ok(Some(record)) = read::<Record>(dir, END_FILE) {
-        let kept = spooled(dir, truncation);
-        return (record, kept);
-    }
-    let keeper = read::<KeeperRecord>(dir, KEEPER_FILE).ok().flatten();
-    let size = std::fs::metadata(dir.join(OUTPUT_FILE)).map_or(0, |data| data.len());
-    let kept = spooled(dir, truncation);
-    let began = keeper.map_or(Millis(0), |keeper| keeper.began);
-    let record = Record {
-        version: RECORD_VERSION,
-        end: End::Lost,
-        exit_code: None,
-        exit_signal: None,
-        process: process.clone(),
-        began,
-        ended: began,
-        bytes: size,
-        lines: kept.lines,
-        spooled: size,
-        kept: kept.kept,
-        dropped: kept.dropped,
-        gone: 0,
-        survivors: Vec::new(),
-        left: Vec::new(),
-        trouble: None,
-    };
-    (record, kept)
 }

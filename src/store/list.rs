@@ -138,7 +138,7 @@ fn first_message(input: &mut impl BufRead) -> Option<String> {
             Ok(_) | Err(_) => {}
         }
     }
-    Some(String::new())
+    Some(command.unwrap_or_default())
 }
 
 fn title_of(text: &str) -> String {

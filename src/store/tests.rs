@@ -92,6 +92,58 @@ fn what_was_committed_is_there_again_and_leaving_changes_nothing() {
     assert_eq!(view(&place.dirs, &id).unwrap().title, "other");
 }
 
+#[test]
+fn a_session_of_commands_alone_is_found_and_named_by_the_first() {
+    use crate::api::entry::{CallSettle, CallStatus};
+    let place = place();
+    let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+    let id = session.id().clone();
+    session.begin().unwrap();
+    let found = || (newest_for(&place.dirs, &place.cwd), list(&place.dirs, Some(&place.cwd)));
+    assert_eq!(found(), (None, Vec::new()), "nothing was said or run yet");
+    // more than is read in search of a message
+    for number in 0..80 {
+        let (call, command) = (session.mint_call(), format!("make part-{number}\nmore"));
+        let start = CallStart {
+            call: call.clone(),
+            wire_id: "!".into(),
+            tool: "bash".into(),
+            input: serde_json::json!({ "command": command }),
+            spool: None,
+        };
+        let settle = EntryBody::CallSettle(CallSettle::new(call, CallStatus::Ok, "done"));
+        for body in [EntryBody::CallStart(start), settle] {
+            let entry = Entry { id: session.mint_entry(), parent: None, at: Millis(1), body };
+            session.commit(&entry, Durability::Buffered).unwrap();
+        }
+        if number == 0 || number == 79 {
+            let (newest, all) = found();
+            assert_eq!(newest, Some(id.clone()));
+            assert_eq!((all.len(), all[0].title.as_str()), (1, "! make part-0"));
+        }
+    }
+}
+
+#[test]
+fn a_message_names_a_session_also_when_a_command_came_before_it() {
+    let place = place();
+    let mut session = Session::create(&place.dirs, &place.cwd).unwrap();
+    session.begin().unwrap();
+    let start = CallStart {
+        call: session.mint_call(),
+        wire_id: "!".into(),
+        tool: "bash".into(),
+        input: serde_json::json!({"command": "ls"}),
+        spool: None,
+    };
+    let body = EntryBody::CallStart(start);
+    let entry = Entry { id: session.mint_entry(), parent: None, at: Millis(1), body };
+    session.commit(&entry, Durability::Buffered).unwrap();
+    let message = user(&mut session, Some(&entry.id), "what is this?");
+    session.commit(&message, Durability::Synced).unwrap();
+    assert_eq!(list(&place.dirs, None)[0].title, "what is this?");
+}
+
 fn session_file(dirs: &Dirs, id: &crate::base::SessionId) -> PathBuf {
     dirs.session(id).join(journal::JOURNAL)
 }

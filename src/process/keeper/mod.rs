@@ -10,6 +10,7 @@
 mod begin;
 mod clients;
 mod intake;
+mod look;
 mod run;
 mod socket;
 mod step_back;

@@ -15,6 +15,7 @@ use rustix::process::{WaitOptions, wait};
 use super::begin::{Begun, prepare, wall_clock};
 use super::clients::Clients;
 use super::intake::{Intake, Taken};
+use super::look::Look;
 use super::socket::Socket;
 use super::whole::{Whole, Whom};
 use crate::base::Millis;
@@ -27,15 +28,12 @@ use crate::process::record::{
     SOCKET_FILE, write_whole,
 };
 use crate::process::terminal::Terminal;
-use crate::process::tree::seen;
 use crate::process::wire::{FromKeeper, LaunchLine, PROGRESS_EVERY, Standing, ToKeeper};
 
 /// Processes that are reaped in one turn: a fork bomb's end without a pause, and must still be counted and ended.
 const REAPED_MAX: usize = 256;
 /// A cgroup is looked at so often when the keeper has no child and somebody is in it all the same.
 const STRAYS_EVERY: Millis = Millis(50);
-/// A terminal is sampled so long after something came, and then as it says.
-const SAMPLE_AFTER: Millis = Millis(300);
 /// Time that the last lines have to reach the program.
 const FAREWELL: Millis = Millis(2000);
 
@@ -79,8 +77,6 @@ struct Keeper {
     /// Whether the system said that no process of the tree is left.
     tree_empty: bool,
     left: bool,
-    /// The command's own process is stopped.
-    stopped: bool,
     progress: Progress,
     trouble: Option<String>,
     over: bool,
@@ -98,35 +94,6 @@ struct Keeper {
 struct Progress {
     bytes: u64,
     next: Millis,
-}
-
-/// When a terminal is looked at.
-struct Look {
-    /// Its picture may have changed since it was shown.
-    stale: bool,
-    /// When it may be shown next.
-    next: Millis,
-    /// When it is found out next whether its program waits.
-    sample: Millis,
-    /// Whether it seemed to.
-    waiting: bool,
-    /// Whether there is a terminal.
-    there: bool,
-}
-
-impl Look {
-    fn new(there: bool) -> Self {
-        Self { stale: true, next: Millis(0), sample: SAMPLE_AFTER, waiting: false, there }
-    }
-    fn something_came(&mut self, now: Millis) {
-        self.stale = true;
-        self.sample = now.plus(SAMPLE_AFTER);
-    }
-    fn due(&self, runs: bool, watched: bool) -> Option<Millis> {
-        let show = Some(self.next).filter(|_| self.stale && watched);
-        let sample = Some(self.sample).filter(|_| runs);
-        [show, sample].into_iter().flatten().min().filter(|_| self.there)
-    }
 }
 
 impl Keeper {
@@ -148,7 +115,6 @@ impl Keeper {
             main_ended: None,
             tree_empty: false,
             left: false,
-            stopped: false,
             progress: Progress::default(),
             trouble: None,
             over: false,
@@ -257,7 +223,7 @@ impl Keeper {
             kept: self.record.kept,
             terminal: self.intake.terminal_ref().is_some(),
             waiting: self.look.waiting,
-            stopped: self.stopped,
+            stopped: self.look.stopped,
             ended: self.job.end().is_some(),
         }
     }
@@ -288,26 +254,10 @@ impl Keeper {
         written.map_err(|error| format!("cannot write to {}: {error}", self.dir.display()))
     }
 
-    /// Shows the terminal's picture to who watches, and finds out whether its program waits.
     fn look_at_terminal(&mut self, clients: &mut Clients) {
-        let now = self.now();
-        let Some(terminal) = self.intake.terminal() else { return };
-        terminal.flush();
-        if self.look.stale && clients.watched() && self.look.next <= now {
-            let shown = clients.show(&terminal.picture());
-            self.look.stale = !shown.all;
-            // what was typed has no answer yet: that is shown as soon as it comes
-            if shown.sent || !shown.all {
-                self.look.next = now.plus(PROGRESS_EVERY);
-            }
-        }
-        if self.look.sample <= now && self.job.end().is_none() {
-            self.look.stale |= terminal.echo_changed();
-            let waiting = terminal.waits();
-            self.look.sample = now.plus(terminal.rest());
-            if std::mem::replace(&mut self.look.waiting, waiting) != waiting {
-                clients.send(&FromKeeper::Waiting { on: waiting });
-            }
+        let (now, runs) = (self.now(), self.job.end().is_none());
+        if let Some(terminal) = self.intake.terminal() {
+            self.look.at_terminal(terminal, runs, now, clients);
         }
     }
 
@@ -335,16 +285,9 @@ impl Keeper {
         }
         if children {
             self.reap(clients);
-            self.see_stop(clients);
-        }
-    }
-
-    /// The system tells of a child that is stopped or goes on as it does of one that ended: nothing is sampled for it.
-    fn see_stop(&mut self, clients: &mut Clients) {
-        // not reaped, so the number is its own
-        let stopped = self.main_ended.is_none() && seen(self.process.pid).is_some_and(|seen| seen.stopped());
-        if std::mem::replace(&mut self.stopped, stopped) != stopped {
-            clients.send(&FromKeeper::Stopped { on: stopped });
+            // not reaped, so the number is its own
+            let process = Some(self.process.pid).filter(|_| self.main_ended.is_none());
+            self.look.at_process(process, clients);
         }
     }
 
