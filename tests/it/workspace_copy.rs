@@ -168,6 +168,11 @@ fn a_copy_is_the_same_files_and_names_what_it_skipped() {
     }
     let again = room.make(&top, &progress);
     assert!(again.is_err() && room.copy().join("run.sh").exists(), "a copy that is there is left alone");
+    fs::write(room.copy().join("run.sh"), "changed").unwrap();
+    let record = room.hand_back(&top).unwrap();
+    let again = room.make(&top, &progress);
+    assert!(again.is_err() && !room.copy().exists(), "what was handed back is not begun anew");
+    assert_eq!(room.read_record().unwrap(), Some(record));
 }
 
 #[test]

@@ -77,6 +77,11 @@ impl Room {
     /// Makes base and copy of `parent`, in a directory that has neither. Nothing is left of them when it fails or is
     /// cancelled.
     pub fn make(&self, parent: &Path, progress: &Progress) -> Result<Made, Error> {
+        if self.record().exists() || self.run().exists() {
+            // a later hand-back would be taken for the one that is recorded, and its changes be lost
+            let there = std::io::ErrorKind::AlreadyExists.into();
+            return Err(Error::io("make a copy where one was handed back:", &self.dir)(there));
+        }
         let listing = list(parent, FILES_MAX)?;
         private::dir_all(&self.dir)?;
         for dir in [self.base(), self.copy()] {

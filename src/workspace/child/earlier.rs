@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn what_is_damaged_is_not_known_and_what_is_too_large_or_too_old_is_not_kept() {
         let tmp = tempfile::tempdir().unwrap();
-        let earlier = Earlier::at(tmp.path());
+        let earlier = Earlier::at(tmp.path().join("resolutions"));
+        private::dir(&earlier.dir).unwrap();
         let of = |n: usize| [file("base"), file(&n.to_string()), file("child")];
         earlier.keep(&of(0), &vec![0; BYTES_MAX + 1], false).unwrap();
         assert_eq!(earlier.find(&of(0)).unwrap(), None);
@@ -188,7 +189,7 @@ mod tests {
             private::replace(&earlier.dir.join(n.to_string()), b"").unwrap();
         }
         earlier.keep(&of(1), b"new", false).unwrap();
-        assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), KEPT_MAX);
+        assert_eq!(fs::read_dir(&earlier.dir).unwrap().count(), KEPT_MAX);
         assert!(earlier.find(&of(1)).unwrap().is_some());
     }
 }
