@@ -110,6 +110,8 @@ pub struct TreeEntry {
 pub struct RewindPlan {
     /// Jobs that it would end.
     pub stops: Vec<JobId>,
+    /// Agents that it would stop; their copies are kept.
+    pub agents: Vec<String>,
     /// Files that can be put back as they were.
     pub restores: Vec<PathBuf>,
     /// Files that somebody else changed since, and why they would stay as they are.
@@ -125,6 +127,8 @@ pub struct Rewound {
     pub stopped: Vec<JobId>,
     /// Jobs that were told to end and have not yet.
     pub stopping: Vec<JobId>,
+    /// Agents that were told to stop.
+    pub agents: Vec<String>,
     /// Files that were put back.
     pub restored: Vec<PathBuf>,
     /// Files that stay as they are, and why.

@@ -203,17 +203,11 @@ impl Owner {
                     return self.say(Level::Error, format!("The session could not be rewound: {why}"));
                 }
                 let agents = self.stop_agents_since(since.as_ref());
-                if !agents.is_empty() {
-                    let words = format!(
-                        "The agents {} were asked for later and are stopped; their copies are kept.",
-                        agents.join(", ")
-                    );
-                    self.say(Level::Info, words);
-                }
                 for job in &orphans {
                     self.desk.ask(*job, JobAsk::Kill, By::Rewind);
                 }
                 if let Some(rewinding) = &mut self.rewinding {
+                    rewinding.done.agents = agents;
                     rewinding.stage = Stage::Stopping(Stopping::new(orphans, clock::now(), STOP_WAIT));
                 }
                 self.rewinding_stopped(None);
@@ -377,6 +371,7 @@ impl Owner {
         }
         let (touches, blobs) = (touched_since(self, to.as_ref()), self.store.blobs());
         let (stops, site) = (self.orphans(to.as_ref()), self.site());
+        let agents = self.post.orphans(to.as_ref());
         let commands = self
             .tree
             .since(to.as_ref())
@@ -387,7 +382,7 @@ impl Owner {
             let plan = Plan::of(&touches, &blobs);
             let conflicts = plan.stayed().iter().map(|s| (site.seen(&s.path), s.why.clone())).collect();
             let restores = plan.restores().iter().map(|path| site.seen(path)).collect();
-            Reply::RewindPlan(RewindPlan { stops, restores, conflicts, commands })
+            Reply::RewindPlan(RewindPlan { stops, agents, restores, conflicts, commands })
         })
     }
 }

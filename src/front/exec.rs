@@ -172,9 +172,13 @@ impl Run<'_> {
             if !self.refused.insert(approval.call.clone()) {
                 continue;
             }
-            self.emit(&json!({
+            let mut event = json!({
                 "type": "approval", "id": approval.call, "tool": approval.tool, "decision": "refused",
-            }));
+            });
+            if let (Some(agent), Some(fields)) = (&approval.agent, event.as_object_mut()) {
+                fields.insert("agent".into(), agent.as_str().into());
+            }
+            self.emit(&event);
             self.command(Command::Decide { call: approval.call.clone(), decision: Decision::Nobody }).await;
         }
         if self.broken && !self.interrupted {

@@ -9,7 +9,7 @@
 //! {"type":"head","to":"e000000001"}
 //! {"type":"job","node":{"id":"j1","call":"c4","command":"npm run dev",…}}
 //! {"type":"job_over","job":"j1"}
-//! {"type":"agent","node":{"name":"lexer","session":"0190…","run":1,…}}
+//! {"type":"agent","node":{"name":"lexer","session":"0190…","run":1,…},"words":"…"}
 //! {"type":"agent_over","name":"lexer","run":1}
 //! ```
 //!
@@ -77,8 +77,8 @@ pub enum Record {
     Job(JobNode),
     /// This job runs no longer.
     JobOver(JobId),
-    /// This agent has not ended.
-    Agent(AgentNode),
+    /// This agent has not ended; what it is to be told.
+    Agent(AgentNode, String),
     /// This run of an agent is over.
     AgentOver(String, u32),
     /// Something of a kind that this program does not know, outside the tree.
@@ -174,6 +174,8 @@ struct Agent {
     #[serde(rename = "type")]
     kind: Cow<'static, str>,
     node: AgentNode,
+    #[serde(default)]
+    words: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -210,9 +212,8 @@ pub fn decode(line: &[u8]) -> Result<Record, String> {
             Ok(serde_json::from_slice::<JobOver>(line)
                 .map_or(Record::Other, |read| Record::JobOver(read.job)))
         }
-        "agent" if frame.id.is_none() => {
-            Ok(serde_json::from_slice::<Agent>(line).map_or(Record::Other, |read| Record::Agent(read.node)))
-        }
+        "agent" if frame.id.is_none() => Ok(serde_json::from_slice::<Agent>(line)
+            .map_or(Record::Other, |read| Record::Agent(read.node, read.words))),
         "agent_over" if frame.id.is_none() => Ok(serde_json::from_slice::<AgentOver>(line)
             .map_or(Record::Other, |read| Record::AgentOver(read.name, read.run))),
         _ => decode_entry(&frame),
@@ -409,9 +410,9 @@ pub fn encode_job_over(job: JobId) -> Result<String, Error> {
     line(&JobOver { kind: "job_over".into(), job })
 }
 
-/// An agent that has not ended as a line.
-pub fn encode_agent(node: &AgentNode) -> Result<String, Error> {
-    line(&Agent { kind: "agent".into(), node: node.clone() })
+/// An agent that has not ended, and what it is to be told, as a line.
+pub fn encode_agent(node: &AgentNode, words: &str) -> Result<String, Error> {
+    line(&Agent { kind: "agent".into(), node: node.clone(), words: words.to_owned() })
 }
 
 /// The end of an agent's run as a line.

@@ -41,8 +41,8 @@ pub struct Reading {
     pub mint: Mint,
     /// Jobs that ran when the journal was last written, by their nodes.
     pub jobs: BTreeMap<JobId, JobNode>,
-    /// Agents that had not ended when the journal was last written, by their names.
-    pub agents: BTreeMap<String, AgentNode>,
+    /// Agents that had not ended when the journal was last written, by their names, and what each is to be told.
+    pub agents: BTreeMap<String, (AgentNode, String)>,
     /// Bytes of all whole commits.
     pub whole: u64,
     /// Bytes behind them: a commit that was cut off.
@@ -179,11 +179,11 @@ impl<'a> Fold<'a> {
             Record::JobOver(job) => {
                 self.out.jobs.remove(&job);
             }
-            Record::Agent(node) => {
-                self.out.agents.insert(node.name.clone(), node);
+            Record::Agent(node, words) => {
+                self.out.agents.insert(node.name.clone(), (node, words));
             }
             Record::AgentOver(name, run) => {
-                if self.out.agents.get(&name).is_some_and(|node| node.run <= run) {
+                if self.out.agents.get(&name).is_some_and(|(node, _)| node.run <= run) {
                     self.out.agents.remove(&name);
                 }
             }

@@ -79,8 +79,8 @@ pub struct Opened {
     pub unsettled: Vec<Unsettled>,
     /// Jobs that ran when the journal was last written, by their nodes.
     pub jobs: Vec<JobNode>,
-    /// Agents that had not ended when the journal was last written.
-    pub agents: Vec<AgentNode>,
+    /// Agents that had not ended when the journal was last written, and what each is to be told.
+    pub agents: Vec<(AgentNode, String)>,
     /// Jobs whose end was told.
     pub jobs_over: BTreeSet<JobId>,
     /// What was found and mended, in words for a person.

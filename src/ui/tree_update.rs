@@ -64,6 +64,8 @@ pub fn planned(model: &mut Model, plan: &RewindPlan) {
             format!("{job} {}", command.trim().lines().next().unwrap_or_default())
         })
         .collect();
+    let agents = plan.agents.iter().map(|agent| format!("the agent {agent}; its copy is kept"));
+    let commands: Vec<String> = commands.into_iter().chain(agents).collect();
     let list = catalog::rewind(&target, plan, &commands, &cwd, model.status.phase.busy());
     model.overlays.push(Overlay::List(list));
 }
@@ -95,6 +97,9 @@ pub fn rewound(model: &mut Model, done: &Rewound, now: Millis) {
     }
     if !done.stopping.is_empty() {
         words.push(format!("still stopping {}", names(&done.stopping)));
+    }
+    if !done.agents.is_empty() {
+        words.push(format!("stopped {}", done.agents.join(", ")));
     }
     if !done.restored.is_empty() {
         words.push(format!("{} put back", files(done.restored.len())));

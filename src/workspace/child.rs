@@ -55,6 +55,11 @@ impl Room {
         self.dir.join("base")
     }
 
+    /// Whether base and copy are whole: a birth that was cut left parts of them.
+    pub fn is_born(&self) -> bool {
+        self.born().exists()
+    }
+
     /// Where the child works.
     pub fn copy(&self) -> PathBuf {
         self.dir.join("copy")
@@ -109,6 +114,8 @@ impl Room {
 pub struct Progress {
     /// Files and links made so far, in both copies.
     pub files: AtomicU64,
+    /// How many there are to make, in both; 0 while that is not known.
+    pub of: AtomicU64,
     /// Bytes of them.
     pub bytes: AtomicU64,
     /// Set to end it: what was made is removed.

@@ -4,17 +4,23 @@
 //! program (`agents_crash`), generated histories (`agents_bridge`), hand-backs by themselves (`hand_back`).
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use windlass::api::access::{Decision, Mode};
 use windlass::api::agent::{AgentEnd, AgentRow, AgentState};
 use windlass::api::board::Record;
 use windlass::api::command::{AgentAsk, Command};
 use windlass::api::entry::{CallStatus, Details, EntryBody, TurnStatus};
+use windlass::api::event::ModelInfo;
+use windlass::api::message::Ask;
+use windlass::api::provider::ModelCard;
 use windlass::base::Millis;
-use windlass::engine::{Options, Which};
+use windlass::engine::{ModelInUse, Models, Options, Which};
 use windlass::law::children::{Bounds, By, End};
+use windlass::provider::scripted::Scripted;
+use windlass::provider::{Answering, Control, Provider, StreamEvent};
 use windlass::store;
 
 use crate::session::{Place, Running};
@@ -472,4 +478,64 @@ fn an_interrupt_of_the_parent_ends_no_agent_and_one_while_a_copy_is_made_leaves_
     session.until("s at work", |record| (state(record, "s") == Some(AgentState::Working)).then_some(()));
     go(&place, "go");
     assert_eq!(ended(&mut session, "s").end, End::Answered);
+}
+
+/// A script that keeps what its parent's model was asked.
+struct Heard {
+    script: Scripted,
+    asked: Arc<Mutex<Vec<Ask>>>,
+}
+
+impl Provider for Heard {
+    fn stream(&self, ask: Ask, control: Control, events: mpsc::Sender<StreamEvent>) -> Answering {
+        self.asked.lock().unwrap().push(ask.clone());
+        self.script.stream(ask, control, events)
+    }
+    fn for_agent(&self, path: &str) -> Option<Result<Arc<dyn Provider>, String>> {
+        self.script.for_agent(path)
+    }
+}
+
+struct OneModel(Arc<Heard>);
+
+impl Models for OneModel {
+    fn find(&self, name: &str) -> Result<ModelInUse, String> {
+        let (provider, card) = (self.0.clone(), ModelCard::default());
+        Ok(ModelInUse { id: name.into(), name: name.into(), provider, card, scripted: true })
+    }
+    fn list(&self) -> Vec<ModelInfo> {
+        Vec::new()
+    }
+    fn store_key(&self, _: &str, _: &str) -> Result<String, String> {
+        Err("no keys in tests".into())
+    }
+}
+
+#[test]
+fn after_a_compaction_the_model_still_knows_its_agents() {
+    let place = Place::new();
+    let text = script(
+        &[calls(&[spawn("w", "shared")]), says("asked"), says("a summary"), says("seen")],
+        &[("w", vec![until(&beside(&place, "go")), says("w done")])],
+    );
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let heard = Heard { script: Scripted::parse("test.json", &text).unwrap(), asked: Arc::clone(&asked) };
+    let mut session = place.open_with(&text, Mode::Auto, Which::New, |options| {
+        options.models = Arc::new(OneModel(Arc::new(heard)));
+        options.limits.keep_recent = 0;
+    });
+    session.send("go");
+    assert_eq!(session.turn_end(1), TurnStatus::Done);
+    works(&mut session, "w");
+    session.command(Command::Compact);
+    session.until("a summary", |record| {
+        record.path.iter().any(|e| matches!(e.body, EntryBody::Compaction(_))).then_some(())
+    });
+    session.send("and now?");
+    assert_eq!(session.turn_end(2), TurnStatus::Done);
+    let last = asked.lock().unwrap().last().unwrap().clone();
+    assert!(!format!("{:?}", last.messages).contains("do w"), "it was not compacted");
+    assert!(last.volatile.contains("<agents>\nw (shared) works since"), "{}", last.volatile);
+    go(&place, "go");
+    ended(&mut session, "w");
 }

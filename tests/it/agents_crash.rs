@@ -173,3 +173,46 @@ fn after_a_crash_an_agent_can_be_ended_and_hands_back() {
     assert_eq!(end.hand_back.as_ref().map(|report| report.taken.len()), Some(1));
     assert_eq!(home.place.read("a.txt"), "child\n");
 }
+
+#[test]
+fn a_copy_that_a_crash_cut_is_made_anew_for_who_goes_on_and_is_nothing_for_who_ends() {
+    for goes_on in [true, false] {
+        let home = Home::new();
+        let id = crash(&home);
+        // as if it had been killed before the copy was whole: nobody works in such a one
+        let room = home.dirs().workspace(&id, "w");
+        std::fs::remove_file(room.join("born.json")).unwrap();
+        std::fs::create_dir_all(home.dirs().workspace(&id, "unknown").join("base")).unwrap();
+        let mut session =
+            home.open(&script(&[], &[("w", vec![writes("a.txt", "anew\n"), says("went on")])]), &id);
+        session.until("it is known as cut", |record| {
+            (state(record, "w") == Some(AgentState::Cut)).then_some(())
+        });
+        assert!(!home.dirs().workspace(&id, "unknown").exists(), "what nobody knows stays");
+        let ask = if goes_on { AgentAsk::Message("go on".into()) } else { AgentAsk::Stop };
+        session.command(Ask::Agent { path: "w".into(), ask });
+        let end = ended(&mut session, "w");
+        assert_eq!(end.trouble, None);
+        let (wanted, taken) = if goes_on { ("anew\n", 1) } else { ("base\n", 0) };
+        assert_eq!(home.place.read("a.txt"), wanted);
+        assert_eq!(end.hand_back.as_ref().map(|report| report.taken.len()), Some(taken));
+    }
+}
+
+#[test]
+fn one_that_the_crash_cut_before_it_began_is_told_its_task_when_it_goes_on() {
+    let home = Home::new();
+    let id = crash(&home);
+    // as if it had been killed before the agent had a session
+    std::fs::remove_file(home.dirs().workspace(&id, "w").join("born.json")).unwrap();
+    let own = windlass::store::view(&home.dirs(), &id).unwrap().agents[0].0.session.clone();
+    std::fs::remove_dir_all(home.dirs().session(&own)).unwrap();
+    let mut first = says("went on");
+    first["expect"] = json!({"contains": "do w\n\ngo on"});
+    let mut session = home.open(&script(&[], &[("w", vec![first])]), &id);
+    session.until("it is known as cut", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    session.command(Ask::Agent { path: "w".into(), ask: AgentAsk::Message("go on".into()) });
+    let end = ended(&mut session, "w");
+    assert_eq!((&end.end, end.answer.as_str()), (&End::Answered, "went on"));
+    assert_eq!(end.node.session, own);
+}

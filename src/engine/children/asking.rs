@@ -12,7 +12,7 @@ use crate::engine::clock;
 use crate::engine::options::{ModelInUse, Options, Which};
 use crate::law::access::rule::Rules;
 use crate::law::children::{Asked, By, Event, Refusal, State};
-use crate::store;
+use crate::store::{self, Dirs};
 use crate::tool::Later;
 use crate::tool::crew::{Crew as Asks, NewAgent, Rest, Stands};
 use crate::workspace::child::Room;
@@ -168,7 +168,7 @@ impl Asking {
         let options = here.options_for(crew, &path, &node, model);
         let mut kid =
             Kid::new(node.clone(), options, here.dir.clone(), AgentState::Preparing { files: 0, of: 0 });
-        kid.words.push(new.prompt);
+        kid.words.push(new.prompt.clone());
         kid.row.held = isolated.then_some(false);
         let asked =
             Asked { parent: self.post.path.clone(), name: new.name.clone(), isolated, budget: new.budget };
@@ -179,7 +179,7 @@ impl Asking {
         let effects = inner.law.ask(asked, now).map_err(|why| refused(why, &new.name))?;
         inner.kids.insert(path.clone(), kid);
         inner.publish(&path);
-        inner.tell(self.post.path.clone(), News::Began(node));
+        inner.tell(self.post.path.clone(), News::Began(node, new.prompt));
         crew.carry_out(&mut inner, effects);
         Ok(())
     }
@@ -213,11 +213,11 @@ impl Post {
                 if !matches!(law.state(&whole), Some(State::Waiting | State::Preparing)) {
                     return Err(format!("{path} cannot work again: who asked for it does not work any more"));
                 }
-                kid.words.push(text);
+                kid.words.push(text.clone());
                 wake(kid, again, &self.crew);
                 let node = kid.row.node.clone();
                 let up = whole.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-                inner.tell(up, News::Began(node));
+                inner.tell(up, News::Began(node, text));
                 self.crew.carry_out(&mut inner, effects);
                 Ok("works again.")
             }
@@ -226,9 +226,14 @@ impl Post {
     }
 }
 
+/// Its session, or a new one with its id where it never had words.
+pub(super) fn which(dirs: &Dirs, session: &SessionId) -> Which {
+    if dirs.session(session).exists() { Which::Id(session.clone()) } else { Which::New }
+}
+
 /// A run of an agent that has ended, or was cut, begins. One that handed its copy back gets a fresh one.
 fn wake(kid: &mut Kid, again: bool, crew: &Crew) {
-    kid.options.which = Which::Id(kid.row.node.session.clone());
+    kid.options.which = which(&kid.options.dirs, &kid.row.node.session);
     if !again {
         return;
     }

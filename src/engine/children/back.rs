@@ -37,8 +37,15 @@ pub async fn alone(crew: Crew, path: String) {
 /// First what its own agents changed in copies of its copy, which were cut with it. Blocking.
 fn carry_out(dirs: &Dirs, node: &AgentNode, parent: &Path) -> Result<HandBackReport, String> {
     let Some(room) = node.room.as_ref().map(Room::at) else { return Ok(HandBackReport::default()) };
+    if !room.is_born() && !room.record().exists() && !room.is_cut() {
+        // its copy was being made when the program went: nobody worked in it
+        if room.dir().exists() {
+            room.drop_all().map_err(|error| chain(&error))?;
+        }
+        return Ok(HandBackReport::default());
+    }
     if let Ok(session) = store::view(dirs, &node.session) {
-        for own in &session.agents {
+        for (own, _) in &session.agents {
             if own.workspace == Workspace::Isolated && room.copy().is_dir() {
                 // what cannot be handed back stays in its own copy
                 if let Err(why) = carry_out(dirs, own, &room.copy()) {

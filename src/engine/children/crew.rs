@@ -30,8 +30,8 @@ const NEWS_MAX: usize = 4096;
 /// What the owner of a session must know of its agents.
 #[derive(Debug)]
 pub enum News {
-    /// This one was asked for, or works again.
-    Began(AgentNode),
+    /// This one was asked for, or is to work again; what it is to be told.
+    Began(AgentNode, String),
     /// This one ended.
     Ended(Box<AgentEnd>),
     /// Nothing is left of one that had not begun.

@@ -3,30 +3,50 @@
 //! One whose end stands in the conversation has ended. One that has a node and no end was cut: its copy is as it was,
 //! and it can be told to go on, or be ended. A hand-back that was cut is ended at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::api::agent::{AgentEnd, AgentNode, AgentState, Workspace};
 use crate::api::entry::{Entry, EntryBody, TurnStatus};
-use crate::engine::options::Which;
+use crate::base::chain;
 use crate::engine::owner::Owner;
 use crate::law::children::{By, End, Found};
 use crate::store::{self, Dirs};
-use crate::workspace::child::Room;
+use crate::workspace::child::{self as workspace, Room};
 
+use super::asking::which;
 use super::kid::Kid;
 
 /// What the journal tells of agents.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// Nodes that stand.
-    pub nodes: Vec<AgentNode>,
+    /// Nodes that stand, and what each is to be told.
+    pub nodes: Vec<(AgentNode, String)>,
+}
+
+/// Removes copies that a crash cut while they were made: nobody worked in them, and no agent is known by them.
+fn sweep(rooms: &Path, known: &BTreeSet<PathBuf>) {
+    for (_, room) in workspace::rooms::rooms(rooms).unwrap_or_default() {
+        let used = room.is_born() || room.record().exists() || room.is_cut();
+        if !used && !known.contains(room.dir()) {
+            if let Err(error) = room.drop_all() {
+                tracing::warn!("a copy that was cut stays: {}", chain(&error));
+            }
+        }
+    }
 }
 
 impl Owner {
     /// Lists them, and ends what was being handed back.
     pub(in crate::engine) fn take_up_agents(&mut self, known: Known) {
         let ends = ends(&self.tree.entries);
+        let nodes = known.nodes.iter().map(|(node, _)| node).chain(ends.values().map(|end| &end.node));
+        let rooms: BTreeSet<PathBuf> = nodes.filter_map(|node| node.room.clone()).collect();
+        let place = self.options.dirs.workspaces_of(&self.session_id);
+        if self.read_only.is_none() {
+            sweep(&place, &rooms);
+        }
         for end in ends.values().filter(|end| end.end != End::Deleted) {
             let mut kid = match self.kid_of(&end.node, AgentState::Ended(Arc::clone(end))) {
                 Some(kid) => kid,
@@ -36,7 +56,7 @@ impl Owner {
             kid.told.send_replace(Some(Arc::clone(end)));
             self.enter(kid, Found::Ended(end.end.clone()));
         }
-        for node in known.nodes {
+        for (node, words) in known.nodes {
             if ends.get(&node.name).is_some_and(|end| end.node.run >= node.run) {
                 self.agent_over(&node);
                 continue;
@@ -48,7 +68,12 @@ impl Owner {
                     kid.answer = answer;
                     Found::HandsBack(end)
                 }
-                false => Found::Cut,
+                false => {
+                    if !heard(&self.options.dirs, &node, &words) {
+                        kid.words.push(words);
+                    }
+                    Found::Cut
+                }
             };
             self.enter(kid, found);
         }
@@ -67,7 +92,7 @@ impl Owner {
             return None;
         };
         let mut options = here.options_for(&self.post.crew, &path, node, model);
-        options.which = Which::Id(node.session.clone());
+        options.which = which(&options.dirs, &node.session);
         let mut kid = Kid::new(node.clone(), options, here.dir.clone(), state);
         kid.row.held = (node.workspace == Workspace::Isolated).then_some(false);
         Some(kid)
@@ -100,6 +125,13 @@ fn ends(entries: &[Arc<Entry>]) -> BTreeMap<String, Arc<AgentEnd>> {
 fn cut_back(node: &AgentNode) -> bool {
     let room = node.room.as_ref().map(Room::at);
     room.is_some_and(|room| room.record().exists() || room.is_cut())
+}
+
+/// Whether it was told this before the program went.
+fn heard(dirs: &Dirs, node: &AgentNode, words: &str) -> bool {
+    let Ok(opened) = store::view(dirs, &node.session) else { return false };
+    let told = |entry: &Arc<Entry>| matches!(&entry.body, EntryBody::User(said) if said.text.contains(words));
+    opened.tree.entries.iter().any(told)
 }
 
 /// How it had ended when its hand-back began, and what it said: as its own journal tells.

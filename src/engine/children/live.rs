@@ -116,8 +116,14 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Opt
             return Ok(Stood { words: "shared".to_owned(), warnings: Vec::new() });
         }
     };
-    if room.copy().is_dir() {
+    if room.is_born() {
         return Ok(Stood { words: "isolated · its copy as it left it".to_owned(), warnings: Vec::new() });
+    }
+    if room.dir().exists() {
+        // a copy that a crash cut: nobody worked in it
+        let cut = room.clone();
+        let dropped = spawn::off_the_loop(move || cut.drop_all()).await;
+        dropped.map_err(|error| Some(chain(&error)))?;
     }
     let (progress, parent) =
         crew.look(path, |kid| (Arc::clone(&kid.progress), kid.parent_dir.clone())).ok_or(None::<String>)?;
@@ -129,8 +135,8 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Opt
             () = tokio::time::sleep(TOLD_EVERY) => {
                 let (files, bytes) = (told.files.load(Ordering::Relaxed), told.bytes.load(Ordering::Relaxed));
                 crew.update(path, |kid| {
-                    if let AgentState::Preparing { files: shown, .. } = &mut kid.row.state {
-                        *shown = files;
+                    if let AgentState::Preparing { .. } = kid.row.state {
+                        kid.row.state = AgentState::Preparing { files, of: told.of.load(Ordering::Relaxed) };
                     }
                     kid.stands.send_replace(Stands::Copying { files, bytes });
                 });

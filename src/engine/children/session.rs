@@ -46,7 +46,7 @@ impl Owner {
     pub(in crate::engine) fn on_agents(&mut self) {
         for news in self.post.news() {
             match news {
-                News::Began(node) => self.agent_stands(&node),
+                News::Began(node, words) => self.agent_stands(&node, &words),
                 News::Ended(end) => self.agent_ended(*end),
                 News::Forgotten(node) => self.agent_over(&node),
                 News::Asks => {}
@@ -72,8 +72,8 @@ impl Owner {
     }
 
     /// The journal holds that an agent was asked for.
-    fn agent_stands(&mut self, node: &AgentNode) {
-        let written = codec::encode_agent(node).and_then(|line| self.store.put_jobs(&[line]));
+    fn agent_stands(&mut self, node: &AgentNode, words: &str) {
+        let written = codec::encode_agent(node, words).and_then(|line| self.store.put_jobs(&[line]));
         if let Err(error) = written {
             let why = chain(&error);
             let name = &node.name;

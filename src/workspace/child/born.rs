@@ -5,7 +5,7 @@
 //! filesystem's clock has moved on.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::Stat;
@@ -102,6 +102,7 @@ impl Room {
     fn fill(&self, parent: &Path, listing: Listing, progress: &Progress) -> Result<Made, Error> {
         self.name_parent(parent)?;
         rules::keep(parent, &self.rules())?;
+        progress.of.store(2 * listing.paths.len() as u64, Ordering::Relaxed);
         let clones = AtomicBool::new(true);
         let listed: Vec<&TreePath> = listing.paths.iter().collect();
         let counts = copy(parent, &self.base(), &listed, &clones, progress)?;

@@ -71,6 +71,7 @@ fn plan() -> RewindPlan {
     let path = |name: &str| PathBuf::from("/srv/parser").join(name);
     RewindPlan {
         stops: vec![JobId(3)],
+        agents: Vec::new(),
         restores: vec![path("src/lexer.rs"), path("src/depth.rs")],
         conflicts: vec![(path("README.md"), "was changed by someone else since".into())],
         commands: 2,
@@ -155,6 +156,7 @@ fn a_rewind_says_what_it_does_before_it_is_done() {
     screen.tell(Msg::Event(Event::Rewound(Rewound {
         stopped: vec![JobId(3)],
         stopping: vec![JobId(4)],
+        agents: Vec::new(),
         restored: plan().restores,
         conflicts: plan().conflicts,
     })));
