@@ -29,10 +29,11 @@ pub struct Known {
 fn sweep(rooms: &Path, known: &BTreeSet<PathBuf>) {
     for (_, room) in workspace::rooms::rooms(rooms).unwrap_or_default() {
         let used = room.is_born() || room.record().exists() || room.is_cut();
-        if !used && !known.contains(room.dir()) {
-            if let Err(error) = room.drop_all() {
-                tracing::warn!("a copy that was cut stays: {}", chain(&error));
-            }
+        if !used
+            && !known.contains(room.dir())
+            && let Err(error) = room.drop_all()
+        {
+            tracing::warn!("a copy that was cut stays: {}", chain(&error));
         }
     }
 }
