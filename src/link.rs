@@ -128,6 +128,9 @@ pub trait Host {
     /// Opens the text in the person's `$VISUAL` or `$EDITOR`; the changed text, or why not. Once `leave` says
     /// so, the editor is ended.
     fn edit_text(&mut self, text: &str, leave: Leave<'_>) -> Result<String, String>;
+    /// Opens bytes in the person's editor as a file of this name, so that it knows what they are; the changed ones,
+    /// or why not; `leave` as above.
+    fn edit_bytes(&mut self, name: &str, bytes: &[u8], leave: Leave<'_>) -> Result<Vec<u8>, String>;
     /// Shows the text in `$PAGER`; `leave` as above.
     fn page_text(&mut self, text: &str, leave: Leave<'_>) -> Result<(), String>;
     /// Stops the program until it is continued (`^Z`).

@@ -61,6 +61,31 @@ impl TerminalHost {
         self
     }
 
+    /// Opens bytes in the editor, in a private file whose name ends so.
+    fn edit_file(&self, end: &str, bytes: &[u8], what: &str, leave: Leave<'_>) -> Result<Vec<u8>, String> {
+        let editor = &self.editor;
+        let mut file = tempfile::Builder::new()
+            .prefix("windlass")
+            .suffix(end)
+            .tempfile()
+            .map_err(|error| format!("{what} cannot be written for the editor: {error}"))?;
+        file.write_all(bytes)
+            .and_then(|()| file.flush())
+            .map_err(|error| format!("{what} cannot be written for the editor: {error}"))?;
+        let status = self
+            .shell(editor)
+            .arg(file.path())
+            .spawn()
+            .and_then(|child| wait(child, leave))
+            .map_err(|error| format!("{editor} cannot be started: {error}; set $VISUAL or $EDITOR"))?;
+        if !status.success() {
+            return Err(format!("{editor} ended with {status}; {what} is as it was"));
+        }
+        // editors replace the file, so it is read by its name
+        std::fs::read(file.path())
+            .map_err(|error| format!("what {editor} wrote cannot be read: {error}; {what} is as it was"))
+    }
+
     /// A command of the person's (`code --wait`), run by the shell so that its words are split as they
     /// expect.
     fn shell(&self, command: &str) -> Command {
@@ -85,33 +110,19 @@ fn variable(names: &[&str]) -> Option<String> {
 
 impl Host for TerminalHost {
     fn edit_text(&mut self, text: &str, leave: Leave<'_>) -> Result<String, String> {
-        let editor = &self.editor;
-        let mut file = tempfile::Builder::new()
-            .prefix("windlass-")
-            .suffix(".md")
-            .tempfile()
-            .map_err(|error| format!("the draft cannot be written for the editor: {error}"))?;
-        file.write_all(text.as_bytes())
-            .and_then(|()| file.flush())
-            .map_err(|error| format!("the draft cannot be written for the editor: {error}"))?;
-        let status = self
-            .shell(editor)
-            .arg(file.path())
-            .spawn()
-            .and_then(|child| wait(child, leave))
-            .map_err(|error| format!("{editor} cannot be started: {error}; set $VISUAL or $EDITOR"))?;
-        if !status.success() {
-            return Err(format!("{editor} ended with {status}; the draft is as it was"));
-        }
-        // editors replace the file, so it is read by its name
-        let bytes = std::fs::read(file.path()).map_err(|error| {
-            format!("what {editor} wrote cannot be read: {error}; the draft is as it was")
-        })?;
+        let bytes = self.edit_file(".md", text.as_bytes(), "the draft", leave)?;
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
         if text.ends_with('\n') {
             text.pop();
         }
         Ok(text)
+    }
+
+    fn edit_bytes(&mut self, name: &str, bytes: &[u8], leave: Leave<'_>) -> Result<Vec<u8>, String> {
+        // the name is only for the editor's colours: nothing of it may lead elsewhere
+        let name: String = name.chars().filter(|c| c.is_alphanumeric() || "._-".contains(*c)).collect();
+        let cut = name.char_indices().rev().nth(63).map_or(0, |(at, _)| at);
+        self.edit_file(&format!("-{}", &name[cut..]), bytes, "the merge", leave)
     }
 
     fn page_text(&mut self, text: &str, leave: Leave<'_>) -> Result<(), String> {

@@ -1,11 +1,12 @@
 //! A three-way merge of one text, decided by hand: hunks, what was chosen for each, and the text that comes of it.
 //!
 //! `regions` says who changed which lines; `resolution` holds the choices and the result; `markers` writes the open
-//! hunks for an editor and reads them again. Everything is bytes: a line that is not UTF-8 is a line.
+//! hunks for an editor and reads them again; `again` goes on after a version changed, or with a result from elsewhere. Everything is bytes: a line that is not UTF-8 is a line.
 //!
 //! Not here: what a hand-back does by itself (`law::hand_back`, which never mixes two files), and drawing. Regions on
 //! `similar`'s three-way merge; where they differ from those of git is told in `docs/decisions/merge.md`.
 
+pub mod again;
 pub mod markers;
 pub mod regions;
 pub mod resolution;

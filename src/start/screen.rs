@@ -224,6 +224,7 @@ fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         prompt: None,
         ask_trust: loaded.project.as_ref().is_some_and(|project| !project.trusted && !project.decided),
         first_run,
+        alone: false,
         environment,
     }
 }

@@ -8,6 +8,7 @@ use crate::api::message::Thinking;
 use crate::base::Millis;
 use crate::ui::action::{Action, Layer};
 use crate::ui::agents_update::{self, to_agents};
+use crate::ui::conflict_update;
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, leave, to_jobs};
 use crate::ui::model::{Asker, Model};
@@ -36,6 +37,9 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
     }
     if let Some(msg) = agents_update::msg_of(action) {
         return to_agents(model, msg, now, out);
+    }
+    if conflict_update::fits(action) {
+        return conflict_update::act(model, action, now, out);
     }
     if let Some(msg) = tree_update::msg_of(action) {
         return to_tree(model, msg, now, out);
@@ -68,6 +72,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Jobs => jobs_update::enter(model),
         A::Agents => agents_update::enter(model),
         A::Tree => tree_update::enter(model, out),
+        A::HandBack => conflict_update::enter(model, now, out),
         A::Detach => jobs_update::detach(model, now, out),
         A::Conversation => model.focus = PaneId::Conversation,
         A::Leave => model.focus = PaneId::Composer,
@@ -77,16 +82,8 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Redraw => out.push(Effect::Redraw),
         A::Dump => out.push(Effect::Dump),
         A::Find => model.overlays.push(Overlay::Line(line::State::new(line::Kind::Find))),
-        A::Once
-        | A::ForSession
-        | A::Always
-        | A::No
-        | A::NoBecause
-        | A::Choose
-        | A::ChoiceNext
-        | A::ChoicePrevious => {
-            answer(model, action, now, out);
-        }
+        A::Once | A::ForSession | A::Always | A::No | A::NoBecause => answer(model, action, now, out),
+        A::Choose | A::ChoiceNext | A::ChoicePrevious => answer(model, action, now, out),
         A::PreviewDown => model.approve.top += 5,
         A::PreviewUp => model.approve.top = model.approve.top.saturating_sub(5),
         _ => to_composer(model, composer::Msg::Do(action), now, out),
@@ -259,6 +256,7 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         ("jobs", _) => act(model, Action::Jobs, now, out),
         ("agents", _) => act(model, Action::Agents, now, out),
         ("rewind", _) => act(model, Action::Tree, now, out),
+        ("handback", _) => act(model, Action::HandBack, now, out),
         ("fork", _) => match model.tree.newest() {
             Some(newest) => {
                 let words = "here".to_owned();

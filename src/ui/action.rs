@@ -2,6 +2,10 @@
 //!
 //! Help, palette, keymap and `docs/KEYS.md` are all made from this list.
 
+mod table;
+
+pub use table::ACTIONS;
+
 /// Where a key is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layer {
@@ -23,6 +27,10 @@ pub enum Layer {
     AgentView,
     /// In the tree.
     Tree,
+    /// In the conflict viewer.
+    Conflict,
+    /// While its result is written by hand.
+    ConflictEdit,
     /// In pickers.
     List,
     /// In an approval.
@@ -40,6 +48,8 @@ pub const LAYERS: &[(Layer, &str, &str)] = &[
     (Layer::Agents, "agents", "In the list of agents"),
     (Layer::AgentView, "agent-view", "In the transcript of an agent: also the keys of the conversation"),
     (Layer::Tree, "tree", "In the tree"),
+    (Layer::Conflict, "conflict", "In the conflict viewer"),
+    (Layer::ConflictEdit, "conflict-edit", "Writing the result by hand: also the keys of the composer"),
     (Layer::List, "list", "In lists"),
     (Layer::Approval, "approval", "In an approval"),
 ];
@@ -81,6 +91,8 @@ pub enum Action {
     Agents,
     /// Turn to the tree of branches.
     Tree,
+    /// What came back from subagents.
+    HandBack,
     /// Let a running call go on in the background; else: left.
     Detach,
     /// Turn to the conversation.
@@ -341,6 +353,104 @@ pub enum Action {
     TreeKeys,
     /// Back to the composer.
     TreeLeave,
+    /// Take the parent's lines.
+    ConflictParent,
+    /// Take the child's lines.
+    ConflictChild,
+    /// Take both: the parent's, then the child's.
+    ConflictBoth,
+    /// Take both: the child's, then the parent's.
+    ConflictBothChildFirst,
+    /// Take the base's lines.
+    ConflictBase,
+    /// Take the parent's lines for every hunk that is open.
+    ConflictOpenParent,
+    /// Take the child's lines for every hunk that is open.
+    ConflictOpenChild,
+    /// Take both for every hunk that is open.
+    ConflictOpenBoth,
+    /// Take both, the child's first, for every hunk that is open.
+    ConflictOpenBothChildFirst,
+    /// Take the base's lines for every hunk that is open.
+    ConflictOpenBase,
+    /// Take the parent's version of the whole file.
+    ConflictFileParent,
+    /// Take the child's version of the whole file.
+    ConflictFileChild,
+    /// Take the base's version of the whole file.
+    ConflictFileBase,
+    /// Take how the same three versions were resolved before, as a proposal.
+    ConflictEarlier,
+    /// Take what mergiraf makes of it, as a proposal.
+    ConflictPropose,
+    /// Write the result by hand, here.
+    ConflictEdit,
+    /// Write it in your editor, with conflict markers for what is open.
+    ConflictEditor,
+    /// Whether the file that is written may be run.
+    ConflictExecutable,
+    /// Take the last choice back.
+    ConflictUndo,
+    /// Write it: nothing is written before.
+    ConflictWrite,
+    /// Put a path that was taken back as it was.
+    ConflictRevert,
+    /// The next change.
+    ConflictNext,
+    /// The change before.
+    ConflictPrevious,
+    /// What waits next: a hunk that is open, else the next path.
+    ConflictNextOpen,
+    /// The next path.
+    ConflictNextPath,
+    /// The path before.
+    ConflictPreviousPath,
+    /// Between the paths and the versions.
+    ConflictFocus,
+    /// To the versions of the path.
+    ConflictOpen,
+    /// Down.
+    ConflictDown,
+    /// Up.
+    ConflictUp,
+    /// Half a page down.
+    ConflictHalfDown,
+    /// Half a page up.
+    ConflictHalfUp,
+    /// A page down.
+    ConflictPageDown,
+    /// A page up.
+    ConflictPageUp,
+    /// To the beginning.
+    ConflictFirst,
+    /// To the end.
+    ConflictLast,
+    /// Further left in long lines.
+    ConflictLeft,
+    /// Further right in long lines.
+    ConflictRight,
+    /// Parent and child only.
+    ConflictTwo,
+    /// Set whitespace aside in what is shown.
+    ConflictWhitespace,
+    /// Another version, where there is room for one only.
+    ConflictVersion,
+    /// Give the room of the paths to the versions.
+    ConflictPaths,
+    /// Every key.
+    ConflictKeys,
+    /// A step back: to the paths, to the children, out.
+    ConflictBack,
+    /// Leave.
+    ConflictLeave,
+    /// Take what you wrote.
+    ConflictEditDone,
+    /// Drop what you wrote.
+    ConflictEditDrop,
+    /// A new line.
+    ConflictEditNewline,
+    /// Indent.
+    ConflictEditTab,
     /// The next row.
     ListNext,
     /// The row before.
@@ -380,201 +490,6 @@ pub enum Action {
     /// Back to the draft without an answer.
     Aside,
 }
-
-/// All actions: layer, action, name in the keymap, what it does.
-pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
-    (Layer::Global, Action::Interrupt, "interrupt", "End what runs"),
-    (Layer::Global, Action::Cancel, "cancel", "Clear the draft; interrupt; twice: quit"),
-    (Layer::Global, Action::QuitWhenEmpty, "quit-when-empty", "Quit, when the draft is empty"),
-    (Layer::Global, Action::Palette, "palette", "Every command by name"),
-    (Layer::Global, Action::Help, "help", "Every key"),
-    (Layer::Global, Action::NextMode, "next-mode", "The next approval mode"),
-    (Layer::Global, Action::AnswerApproval, "answer-approval", "Turn to the open approval"),
-    (Layer::Global, Action::Models, "models", "Choose the model"),
-    (Layer::Global, Action::Thinking, "thinking", "How much the model thinks"),
-    (Layer::Global, Action::Sessions, "sessions", "Open another session"),
-    (Layer::Global, Action::NewSession, "new-session", "Begin a new session"),
-    (Layer::Global, Action::Themes, "themes", "Choose the theme"),
-    (Layer::Global, Action::Context, "context", "What fills the model's window"),
-    (Layer::Global, Action::Live, "live", "Show or hide what runs now"),
-    (Layer::Global, Action::Jobs, "jobs", "The jobs: what goes on in the background, and what ended"),
-    (
-        Layer::Global,
-        Action::Agents,
-        "agents",
-        "The agents: what each does, and what came of those that ended",
-    ),
-    (Layer::Global, Action::Tree, "tree", "The tree of branches: go back to an entry, or fork"),
-    (Layer::Global, Action::Detach, "detach", "Let a running call go on in the background; else: left"),
-    (Layer::Global, Action::Conversation, "conversation", "Turn to the conversation"),
-    (Layer::Global, Action::Retry, "retry", "Try a failed request again now"),
-    (Layer::Global, Action::Transcript, "transcript", "The whole conversation in the pager"),
-    (Layer::Global, Action::PageUp, "page-up", "A page up in the conversation"),
-    (Layer::Global, Action::PageDown, "page-down", "A page down in the conversation"),
-    (Layer::Global, Action::Top, "top", "To the conversation's beginning"),
-    (Layer::Global, Action::Bottom, "bottom", "To the conversation's end, following it"),
-    (Layer::Global, Action::LineUp, "line-up", "A line up in the conversation"),
-    (Layer::Global, Action::LineDown, "line-down", "A line down in the conversation"),
-    (Layer::Global, Action::Suspend, "suspend", "Stop the program until `fg`"),
-    (Layer::Global, Action::Redraw, "redraw", "Draw the whole screen anew"),
-    (Layer::Global, Action::Dump, "dump", "Keep the last messages of the screen in a file"),
-    (Layer::Composer, Action::Send, "send", "Send; while the model works: steer it"),
-    (Layer::Composer, Action::Queue, "queue", "Send after the turn"),
-    (Layer::Composer, Action::Newline, "newline", "A new line"),
-    (Layer::Composer, Action::Complete, "complete", "Take the suggestion; turn to the conversation"),
-    (Layer::Composer, Action::Left, "left", "Left"),
-    (Layer::Composer, Action::Right, "right", "Right"),
-    (Layer::Composer, Action::Up, "up", "Up; at the top: take a pending message back, or the history"),
-    (Layer::Composer, Action::Down, "down", "Down; at the bottom: the history"),
-    (Layer::Composer, Action::WordLeft, "word-left", "A word left"),
-    (Layer::Composer, Action::WordRight, "word-right", "A word right"),
-    (Layer::Composer, Action::LineStart, "line-start", "To the line's start"),
-    (Layer::Composer, Action::LineEnd, "line-end", "To the line's end"),
-    (Layer::Composer, Action::DeleteLeft, "delete-left", "Delete to the left"),
-    (Layer::Composer, Action::DeleteRight, "delete-right", "Delete to the right"),
-    (Layer::Composer, Action::DeleteWordLeft, "delete-word-left", "Delete the word to the left"),
-    (Layer::Composer, Action::DeleteWordRight, "delete-word-right", "Delete the word to the right"),
-    (Layer::Composer, Action::DeleteToStart, "delete-to-start", "Delete to the line's start"),
-    (Layer::Composer, Action::DeleteToEnd, "delete-to-end", "Delete to the line's end"),
-    (Layer::Composer, Action::Yank, "yank", "Put back what was deleted last"),
-    (Layer::Composer, Action::Undo, "undo", "Undo"),
-    (Layer::Composer, Action::Redo, "redo", "Redo"),
-    (Layer::Composer, Action::SearchHistory, "search-history", "Search earlier prompts"),
-    (Layer::Composer, Action::Editor, "editor", "Write the draft in your editor"),
-    (Layer::Composer, Action::PasteImage, "paste-image", "Take an image from the clipboard"),
-    (Layer::Conversation, Action::Next, "next", "The next item"),
-    (Layer::Conversation, Action::Previous, "previous", "The item before"),
-    (Layer::Conversation, Action::Toggle, "toggle", "Open or fold the item"),
-    (Layer::Conversation, Action::ToggleAll, "toggle-all", "Open or fold all"),
-    (Layer::Conversation, Action::NextUser, "next-user", "The next message of yours"),
-    (Layer::Conversation, Action::PreviousUser, "previous-user", "The message of yours before"),
-    (Layer::Conversation, Action::NextError, "next-error", "The next failure"),
-    (Layer::Conversation, Action::First, "first", "To the beginning"),
-    (Layer::Conversation, Action::Last, "last", "To the end"),
-    (Layer::Conversation, Action::Find, "find", "Search"),
-    (Layer::Conversation, Action::FindNext, "find-next", "The next hit"),
-    (Layer::Conversation, Action::FindPrevious, "find-previous", "The hit before"),
-    (Layer::Conversation, Action::Copy, "copy", "Copy the item's source text"),
-    (Layer::Conversation, Action::RetryHere, "retry-here", "Try a failed request again"),
-    (Layer::Conversation, Action::KeysHere, "keys-here", "Every key"),
-    (Layer::Conversation, Action::Leave, "leave", "Back to the composer"),
-    (Layer::Jobs, Action::JobNext, "job-next", "The next job"),
-    (Layer::Jobs, Action::JobPrevious, "job-previous", "The job before"),
-    (Layer::Jobs, Action::JobPageDown, "job-page-down", "A page down"),
-    (Layer::Jobs, Action::JobPageUp, "job-page-up", "A page up"),
-    (Layer::Jobs, Action::JobFirst, "job-first", "To the first job"),
-    (Layer::Jobs, Action::JobLast, "job-last", "To the last job"),
-    (Layer::Jobs, Action::JobOpen, "job-open", "Show its whole output"),
-    (Layer::Jobs, Action::JobAttach, "job-attach", "Type into its terminal (`^]` leaves)"),
-    (Layer::Jobs, Action::JobKill, "job-kill", "End it with all its processes"),
-    (Layer::Jobs, Action::JobSignal, "job-signal", "Send it a signal"),
-    (Layer::Jobs, Action::JobKeep, "job-keep", "Keep it: it goes on when the program ends; again: no longer"),
-    (Layer::Jobs, Action::JobCopy, "job-copy", "Copy its command"),
-    (Layer::Jobs, Action::JobCopyLast, "job-copy-last", "Copy its last lines"),
-    (Layer::Jobs, Action::JobDismiss, "job-dismiss", "Take it off the list, once it has ended"),
-    (Layer::Jobs, Action::JobDismissAll, "job-dismiss-all", "Take all that have ended off the list"),
-    (Layer::Jobs, Action::JobFind, "job-find", "Search"),
-    (Layer::Jobs, Action::JobKeys, "job-keys", "Every key"),
-    (Layer::Jobs, Action::JobLeave, "job-leave", "Back to the composer"),
-    (Layer::JobView, Action::ViewDown, "view-down", "A row down (long lines wrap)"),
-    (Layer::JobView, Action::ViewUp, "view-up", "A row up"),
-    (Layer::JobView, Action::ViewHalfDown, "view-half-down", "Half a page down"),
-    (Layer::JobView, Action::ViewHalfUp, "view-half-up", "Half a page up"),
-    (Layer::JobView, Action::ViewPageDown, "view-page-down", "A page down"),
-    (Layer::JobView, Action::ViewPageUp, "view-page-up", "A page up"),
-    (Layer::JobView, Action::ViewFirst, "view-first", "To the beginning"),
-    (Layer::JobView, Action::ViewLast, "view-last", "To the end, following it"),
-    (Layer::JobView, Action::ViewSwitch, "view-switch", "Its terminal, or all that it wrote"),
-    (
-        Layer::JobView,
-        Action::ViewFind,
-        "view-find",
-        "Search the whole output (`Error` heeds its capital, `error` none)",
-    ),
-    (Layer::JobView, Action::ViewFindNext, "view-find-next", "The next hit"),
-    (Layer::JobView, Action::ViewFindPrevious, "view-find-previous", "The hit before"),
-    (Layer::JobView, Action::ViewAttach, "view-attach", "Type into its terminal (`^]` leaves)"),
-    (Layer::JobView, Action::ViewKill, "view-kill", "End it with all its processes"),
-    (Layer::JobView, Action::ViewSignal, "view-signal", "Send it a signal"),
-    (
-        Layer::JobView,
-        Action::ViewKeep,
-        "view-keep",
-        "Keep it: it goes on when the program ends; again: no longer",
-    ),
-    (Layer::JobView, Action::ViewCopy, "view-copy", "Copy its command"),
-    (Layer::JobView, Action::ViewCopyLast, "view-copy-last", "Copy its last lines"),
-    (Layer::JobView, Action::ViewDismiss, "view-dismiss", "Take it off the list, once it has ended"),
-    (Layer::JobView, Action::ViewKeys, "view-keys", "Every key"),
-    (Layer::JobView, Action::ViewBack, "view-back", "End the search; without one: back to the list"),
-    (Layer::JobView, Action::ViewLeave, "view-leave", "Back to the list"),
-    (Layer::Attached, Action::LeaveTerminal, "leave-terminal", "What you type is no longer the job's"),
-    (Layer::Agents, Action::AgentNext, "agent-next", "The next agent"),
-    (Layer::Agents, Action::AgentPrevious, "agent-previous", "The agent before"),
-    (Layer::Agents, Action::AgentPageDown, "agent-page-down", "A page down"),
-    (Layer::Agents, Action::AgentPageUp, "agent-page-up", "A page up"),
-    (Layer::Agents, Action::AgentFirst, "agent-first", "To the first agent"),
-    (Layer::Agents, Action::AgentLast, "agent-last", "To the last agent"),
-    (Layer::Agents, Action::AgentOpen, "agent-open", "Show what it says and does"),
-    (Layer::Agents, Action::AgentMessage, "agent-message", "Write to it; one that has ended works again"),
-    (Layer::Agents, Action::AgentStop, "agent-stop", "Stop it; what it changed is handed back"),
-    (Layer::Agents, Action::AgentDelete, "agent-delete", "Stop it, and take it off the list"),
-    (Layer::Agents, Action::AgentHandBack, "agent-hand-back", "What came back from it"),
-    (Layer::Agents, Action::AgentCopy, "agent-copy", "Copy its answer"),
-    (Layer::Agents, Action::AgentDismiss, "agent-dismiss", "Take it off the list, once it has ended"),
-    (Layer::Agents, Action::AgentDismissAll, "agent-dismiss-all", "Take all that have ended off the list"),
-    (Layer::Agents, Action::AgentKeys, "agent-keys", "Every key"),
-    (Layer::Agents, Action::AgentLeave, "agent-leave", "Back to the composer"),
-    (Layer::AgentView, Action::TranscriptMessage, "transcript-message", "Write to it"),
-    (Layer::AgentView, Action::TranscriptStop, "transcript-stop", "Stop it; what it changed is handed back"),
-    (Layer::AgentView, Action::TranscriptHandBack, "transcript-hand-back", "What came back from it"),
-    (Layer::AgentView, Action::TranscriptKeys, "transcript-keys", "Every key"),
-    (Layer::AgentView, Action::TranscriptBack, "transcript-back", "End the search, or go back to the list"),
-    (Layer::AgentView, Action::TranscriptLeave, "transcript-leave", "Back to the list"),
-    (Layer::Tree, Action::TreeNext, "tree-next", "The next line"),
-    (Layer::Tree, Action::TreePrevious, "tree-previous", "The line before"),
-    (Layer::Tree, Action::TreePageDown, "tree-page-down", "A page down"),
-    (Layer::Tree, Action::TreePageUp, "tree-page-up", "A page up"),
-    (Layer::Tree, Action::TreeFirst, "tree-first", "To the first line"),
-    (Layer::Tree, Action::TreeLast, "tree-last", "To the last line"),
-    (
-        Layer::Tree,
-        Action::TreeRewind,
-        "tree-rewind",
-        "Go back there: before a message of yours, else after the line",
-    ),
-    (Layer::Tree, Action::TreeFork, "tree-fork", "Fork there: the branch becomes a session of its own"),
-    (Layer::Tree, Action::TreeToggle, "tree-toggle", "Open or fold the calls, or the branch"),
-    (Layer::Tree, Action::TreeToggleAll, "tree-toggle-all", "Open or fold all calls"),
-    (Layer::Tree, Action::TreeCopy, "tree-copy", "Copy the line"),
-    (Layer::Tree, Action::TreeFind, "tree-find", "Search"),
-    (Layer::Tree, Action::TreeKeys, "tree-keys", "Every key"),
-    (Layer::Tree, Action::TreeLeave, "tree-leave", "Back to the composer"),
-    (Layer::List, Action::ListNext, "list-next", "The next row"),
-    (Layer::List, Action::ListPrevious, "list-previous", "The row before"),
-    (Layer::List, Action::ListPageDown, "list-page-down", "A page down"),
-    (Layer::List, Action::ListPageUp, "list-page-up", "A page up"),
-    (Layer::List, Action::Accept, "accept", "Take the row"),
-    (Layer::List, Action::Close, "close", "Close"),
-    (Layer::List, Action::Rename, "rename", "Rename the session (in the session list)"),
-    (
-        Layer::List,
-        Action::AllDirectories,
-        "all-directories",
-        "Sessions of all directories (in the session list)",
-    ),
-    (Layer::Approval, Action::Once, "once", "Yes, this once"),
-    (Layer::Approval, Action::ForSession, "for-session", "Yes, for this session"),
-    (Layer::Approval, Action::Always, "always", "Yes, always (writes the rule)"),
-    (Layer::Approval, Action::No, "no", "No"),
-    (Layer::Approval, Action::NoBecause, "no-because", "No, with a reason"),
-    (Layer::Approval, Action::Choose, "choose", "Take the marked answer"),
-    (Layer::Approval, Action::ChoiceNext, "choice-next", "The next answer"),
-    (Layer::Approval, Action::ChoicePrevious, "choice-previous", "The answer before"),
-    (Layer::Approval, Action::PreviewDown, "preview-down", "Scroll the preview down"),
-    (Layer::Approval, Action::PreviewUp, "preview-up", "Scroll the preview up"),
-    (Layer::Approval, Action::Aside, "aside", "Back to the draft without an answer"),
-];
 
 impl Action {
     /// The action of a name in a layer.

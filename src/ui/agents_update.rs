@@ -5,6 +5,7 @@ use crate::api::command::{AgentAsk, Command};
 use crate::base::Millis;
 use crate::ui::action::Action;
 use crate::ui::agent_view;
+use crate::ui::conflict_update;
 use crate::ui::model::Model;
 use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, line};
@@ -23,9 +24,7 @@ pub fn carry_out(model: &mut Model, wanted: agents::Out, now: Millis, out: &mut 
         agents::Out::Ask(path, ask) => out.push(Effect::Send(Command::Agent { path, ask })),
         agents::Out::Open(path) => agent_view::open(model, path, out),
         agents::Out::Message(path) => write_to(model, path),
-        agents::Out::HandBack(path) => {
-            model.say(format!("windlass handback show {path} shows what came back"), now);
-        }
+        agents::Out::HandBack(path) => conflict_update::enter_child(model, path, now, out),
         agents::Out::Copy(text) => out.push(Effect::Copy(text)),
         agents::Out::Leave => model.focus = PaneId::Composer,
         agents::Out::Say(text) => model.say(text, now),

@@ -83,10 +83,18 @@ fn facts(model: &Model) -> Vec<Fact> {
     if agents > 0 {
         fact(format!("{agents} agent{}", if agents == 1 { "" } else { "s" }), 4);
     }
+    if status.open_conflicts > 0 {
+        fact(conflicts(status.open_conflicts), 1);
+    }
     if status.trusted == Some(false) {
         fact("untrusted".to_owned(), 3);
     }
     out
+}
+
+/// So many conflicts are open.
+pub fn conflicts(open: usize) -> String {
+    if open == 1 { "⚑ 1 conflict".to_owned() } else { format!("⚑ {open} conflicts") }
 }
 
 /// The facts that fit as one text: what matters most first gets its room, a model also without its provider.
@@ -255,7 +263,7 @@ fn agent_hints(model: &Model) -> Vec<(Action, &'static str)> {
 }
 
 /// What follows the first of two keys, in a word; those that matter most first in the keymap.
-const FOLLOWS: [(Action, &str); 14] = [
+const FOLLOWS: [(Action, &str); 15] = [
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
     (Action::Sessions, "sessions"),
@@ -266,6 +274,7 @@ const FOLLOWS: [(Action, &str); 14] = [
     (Action::Jobs, "jobs"),
     (Action::Agents, "agents"),
     (Action::Tree, "tree"),
+    (Action::HandBack, "hand-back"),
     (Action::Conversation, "read"),
     (Action::Undo, "undo"),
     (Action::Redo, "redo"),
@@ -382,16 +391,22 @@ pub fn word(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: Mil
 
 /// Draws keys and what they do, as many as there is room for.
 pub fn pairs(keymap: &Keymap, hints: &[(Action, &str)], rect: Rect, buf: &mut Buffer, theme: &Theme) {
+    let hints: Vec<(String, &str)> =
+        hints.iter().map(|(action, says)| (keymap.hint(*action), *says)).collect();
+    keys_and_words(&hints, rect, buf, theme);
+}
+
+/// Draws keys, given as they are shown, and what they do.
+pub fn keys_and_words(hints: &[(String, &str)], rect: Rect, buf: &mut Buffer, theme: &Theme) {
     buf.set_style(rect, theme.status);
     let room = |x: u16| usize::from(rect.right().saturating_sub(x));
     let mut x = rect.x;
-    for (action, says) in hints {
-        let key = keymap.hint(*action);
-        if key.is_empty() || room(x) < width(&key) + says.len() + 5 {
+    for (key, says) in hints {
+        if key.is_empty() || room(x) < width(key) + says.len() + 5 {
             continue;
         }
         x = buf.set_stringn(x, rect.y, if x == rect.x { " " } else { " · " }, room(x), theme.status).0;
-        x = pair(buf, x, rect, &key, says, theme);
+        x = pair(buf, x, rect, key, says, theme);
     }
 }
 

@@ -18,6 +18,8 @@ mod agents_update;
 mod chrome;
 /// Copying through the terminal.
 pub mod clipboard;
+/// What the conflict viewer wants, done.
+pub mod conflict_update;
 /// How many colours the terminal shows.
 pub mod depth;
 /// What ended while nobody looked.

@@ -11,6 +11,7 @@ use crate::api::job::{JobRow, Notify};
 use crate::base::{JobId, Millis};
 use crate::link::Wake;
 use crate::ui::agent_view;
+use crate::ui::conflict_update;
 use crate::ui::ends::Ends;
 use crate::ui::input::Key;
 use crate::ui::job_view;
@@ -19,7 +20,7 @@ use crate::ui::keymap::Keymap;
 use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, approve, list};
 use crate::ui::pace::Motion;
-use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
+use crate::ui::pane::{PaneId, agents, composer, conflict, conversation, jobs, live, tree};
 use crate::ui::ring::{Ring, Secrecy};
 use crate::ui::theme::{self, Theme};
 
@@ -51,6 +52,8 @@ pub struct UiOptions {
     pub first_run: bool,
     /// Ask whether the directory's own settings are trusted.
     pub ask_trust: bool,
+    /// Show the conflict viewer alone: the program is for one merge, and ends with it.
+    pub alone: bool,
     /// The variables of `ENVIRONMENT` that are set.
     pub environment: BTreeMap<String, String>,
 }
@@ -88,6 +91,8 @@ pub enum Asker {
     Conversation(u64),
     /// The transcript of an agent, with its token.
     Transcript(u64),
+    /// The conflict viewer, with its token.
+    Conflict(u64),
 }
 
 /// A word to the person that goes by itself.
@@ -119,6 +124,10 @@ pub struct Model {
     pub agents: agents::State,
     /// The transcript of one of them, over the whole screen.
     pub agent_view: Option<agent_view::State>,
+    /// What came back from subagents, over the whole screen.
+    pub conflict: conflict::State,
+    /// So many conflicts were open when it was looked up last.
+    pub conflicts_seen: usize,
     /// Every branch.
     pub tree: tree::State,
     /// The rewind that the session is asked about.
@@ -205,6 +214,8 @@ impl Model {
             job_view: None,
             agents: agents::State::default(),
             agent_view: None,
+            conflict: conflict::State::new(wake.clone(), options.alone),
+            conflicts_seen: record.status.open_conflicts,
             tree: tree::State::default(),
             rewind: None,
             forking: None,
@@ -241,7 +252,8 @@ impl Model {
     pub fn sync(&mut self, record: &Record) -> bool {
         if self.revision == Some(record.revision) {
             // Colours of code come by themselves, with no change of the record.
-            return self.conversation.take_colours();
+            let viewer = self.conflict.take_colours();
+            return self.conversation.take_colours() || viewer;
         }
         self.revision = Some(record.revision);
         self.conversation.sync(record);
@@ -320,12 +332,15 @@ impl Model {
 
     /// Whether the panes, and an approval among them, are covered by something.
     pub fn covered(&self) -> bool {
-        !self.overlays.is_empty() || self.job_view.is_some() || self.agent_view.is_some()
+        !self.overlays.is_empty()
+            || self.job_view.is_some()
+            || self.agent_view.is_some()
+            || self.conflict.shown()
     }
 
     /// What the frame that was drawn last needs to be whole.
     pub fn wants(&mut self) -> Option<Command> {
-        job_view::wants(self)
+        job_view::wants(self).or_else(|| conflict_update::wants(self))
     }
 
     /// When something changes by itself; none: nothing does.
@@ -338,6 +353,9 @@ impl Model {
 
     /// What moves on the screen by itself.
     pub fn motion(&self) -> Motion {
+        if self.conflict.shown() {
+            return Motion::Still;
+        }
         if let Some(view) = &self.job_view {
             // its time
             let runs = self.jobs.get(view.job).is_some_and(JobRow::runs);

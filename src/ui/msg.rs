@@ -5,7 +5,7 @@ use crate::api::event::Event;
 use crate::api::message::Image;
 use crate::base::SessionId;
 use crate::ui::input::Input;
-use crate::ui::pane::{agents, composer, conversation, jobs, tree};
+use crate::ui::pane::{agents, composer, conflict, conversation, jobs, tree};
 
 /// What can happen.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub enum Msg {
     Agents(agents::Msg),
     /// To the tree.
     Tree(tree::Msg),
+    /// To the conflict viewer.
+    Conflict(conflict::Msg),
     /// A command could not be given to the session.
     NotSent(Box<Command>),
     /// The person is told something.
@@ -49,6 +51,8 @@ pub enum Effect {
     Copy(String),
     /// Open the draft in the person's editor.
     Edit(String),
+    /// Open bytes in the person's editor, as a file of this name; they come back to the conflict viewer.
+    EditMerge(String, Vec<u8>),
     /// Show a text in the pager.
     Page(String),
     /// Read an image from a file, or from the clipboard.

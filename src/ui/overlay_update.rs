@@ -7,6 +7,7 @@ use crate::ui::act;
 use crate::ui::action::{Action, Layer};
 use crate::ui::agent_view;
 use crate::ui::agents_update;
+use crate::ui::conflict_update::to_conflict;
 use crate::ui::input::{Code, Key};
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, to_jobs};
@@ -15,7 +16,7 @@ use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::list::{Goal, Kind, Pick};
 use crate::ui::overlay::{Overlay, line};
-use crate::ui::pane::{composer, conversation, jobs, tree};
+use crate::ui::pane::{composer, conflict, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
 
@@ -137,6 +138,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
             out.push(Effect::Send(Command::Job { job, ask: JobAsk::Signal(number) }));
         }
         Pick::Rewind(target, restore) => tree_update::rewind(model, target, restore, now, out),
+        Pick::WriteOpen(choice) => to_conflict(model, conflict::Msg::Write(choice), now, out),
         Pick::Close => {}
     }
 }

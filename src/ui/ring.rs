@@ -7,6 +7,7 @@ use crate::api::event::{Event, Reply};
 use crate::base::Millis;
 use crate::ui::input::{Code, Input, Key};
 use crate::ui::msg::Msg;
+use crate::ui::pane::conflict;
 
 /// Most messages that are kept.
 const MOST: usize = 512;
@@ -45,6 +46,12 @@ impl Ring {
                 let reply = Reply::JobLog { bytes: Vec::new(), offset: *offset, size: *size };
                 Msg::Event(Event::Answered { number: *number, reply })
             }
+            // files that are merged are long, and their own
+            (Msg::Event(Event::Answered { number, reply: Reply::HandBack(_) }), _) => {
+                let reply = Reply::Done("of the hand-backs".to_owned());
+                Msg::Event(Event::Answered { number: *number, reply })
+            }
+            (Msg::Conflict(conflict::Msg::Edited(_)), _) => Msg::Conflict(conflict::Msg::Edited(Vec::new())),
             (other, _) => other.clone(),
         };
         if self.kept.len() == MOST {

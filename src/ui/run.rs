@@ -16,6 +16,7 @@ use crate::base::Millis;
 use crate::link::{Front, Host, Leave, Next};
 use crate::ui::agent_view;
 use crate::ui::clipboard::{Between, between, osc52, word};
+use crate::ui::conflict_update;
 use crate::ui::depth::{Depth, depth};
 use crate::ui::ends;
 use crate::ui::input::{Input, Reader};
@@ -23,7 +24,7 @@ use crate::ui::job_view;
 use crate::ui::model::{Asker, Model, UiOptions};
 use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::pace::{Motion, Pacer};
-use crate::ui::pane::composer;
+use crate::ui::pane::{composer, conflict};
 use crate::ui::signals::{Signal, Signals};
 use crate::ui::terminal::{Got, Terminal, UiError, Wanted};
 use crate::ui::update::update;
@@ -48,6 +49,10 @@ pub fn run(
         if let Some(exit) = screen.turn() {
             // What is typed outlives the screen. A session that is gone has kept what it knew.
             let _ = screen.front.send(Command::Draft(screen.model.composer.draft.whole().0));
+            // and so does what was chosen of a conflict
+            if let Some(command) = conflict_update::keeps(&mut screen.model) {
+                let _ = screen.front.send(command);
+            }
             return Ok(Left { exit, leave_jobs: screen.leave_jobs });
         }
     }
@@ -155,6 +160,9 @@ impl<'a> Screen<'a> {
     fn begin(&mut self, options: &UiOptions) {
         let effect = self.model.ask(Asker::Commands, Query::Commands);
         self.carry_out(vec![effect]);
+        if options.alone {
+            self.tell(Msg::Conflict(conflict::Msg::Enter));
+        }
         if let Some(text) = options.prompt.clone() {
             self.carry_out(vec![Effect::Send(Command::Send { text, images: Vec::new(), after_turn: false })]);
         }
@@ -443,6 +451,12 @@ impl<'a> Screen<'a> {
                     Ok(text) => self.tell(Msg::Composer(composer::Msg::Edited(text))),
                     Err(why) => self.tell(Msg::Say(why)),
                 },
+                Effect::EditMerge(name, bytes) => {
+                    match self.outside(|host, leave| host.edit_bytes(&name, &bytes, leave)) {
+                        Ok(bytes) => self.tell(Msg::Conflict(conflict::Msg::Edited(bytes))),
+                        Err(why) => self.tell(Msg::Say(why)),
+                    }
+                }
                 Effect::Page(text) => {
                     if let Err(why) = self.outside(|host, leave| host.page_text(&text, leave)) {
                         self.tell(Msg::Say(why));

@@ -7,6 +7,7 @@ use crate::ui::act;
 use crate::ui::action::{Action, Layer};
 use crate::ui::agent_view;
 use crate::ui::agents_update::{self, to_agents};
+use crate::ui::conflict_update::{self, to_conflict};
 use crate::ui::input::{self, Input, Key, Mouse, MouseDid};
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, to_jobs};
@@ -15,7 +16,7 @@ use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Msg};
 use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::overlay_update;
-use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, tree};
+use crate::ui::pane::{PaneId, agents, composer, conflict, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
 
 /// Changes the model by a message.
@@ -42,6 +43,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         Msg::Jobs(msg) => to_jobs(model, msg, now, &mut out),
         Msg::Agents(msg) => to_agents(model, msg, now, &mut out),
         Msg::Tree(msg) => to_tree(model, msg, now, &mut out),
+        Msg::Conflict(msg) => to_conflict(model, msg, now, &mut out),
         Msg::NotSent(command) => not_sent(model, *command, now),
         Msg::Say(text) => model.say(text, now),
         Msg::AskTrust => act::slash(model, "trust", "", now, &mut out),
@@ -71,6 +73,7 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
             Some(Overlay::Page(page)) => {
                 text.chars().filter(|c| !c.is_control()).for_each(|c| page.type_char(c));
             }
+            None if model.conflict.shown() => conflict_update::paste(model, text, now, out),
             None if model.job_view.is_some() => {
                 let key = model.keymap.hint(Action::ViewAttach);
                 model.say(format!("nothing was pasted: {key} attaches to the job first"), now);
@@ -90,12 +93,21 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
         },
         Input::Mouse(mouse) => on_mouse(model, mouse, now, out),
         Input::Reply(input::Reply::Color(11, colour)) => model.ground(&colour),
-        Input::Focus(has) => model.ends.away = !has,
+        Input::Focus(has) => {
+            model.ends.away = !has;
+            // what was changed elsewhere meanwhile is seen
+            if has && model.conflict.shown() {
+                to_conflict(model, conflict::Msg::Refresh, now, out);
+            }
+        }
         Input::Reply(_) => {}
     }
 }
 
 fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>) {
+    if model.overlays.is_empty() && model.conflict.shown() {
+        return conflict_update::on_mouse(model, mouse, now, out);
+    }
     if model.overlays.is_empty() && model.job_view.is_some() {
         return job_view::on_mouse(model, mouse);
     }
@@ -167,6 +179,9 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     if !model.overlays.is_empty() {
         model.chord = None;
         return overlay_update::on_key(model, key, now, out);
+    }
+    if model.conflict.shown() {
+        return conflict_update::on_key(model, key, now, out);
     }
     if model.job_view.is_some() {
         return job_view::on_key(model, key, now, out);
@@ -266,6 +281,9 @@ fn not_sent(model: &mut Model, command: Command, now: Millis) {
         Command::Ask { number, .. } => {
             if let Some(asker) = model.answered(number) {
                 job_view::pieces(model, asker, Reply::Done(String::new()), now, &mut Vec::new());
+                if let Asker::Conflict(token) = asker {
+                    to_conflict(model, conflict::Msg::NotAsked(token), now, &mut Vec::new());
+                }
                 if asker == Asker::Tree {
                     model.tree.unanswered();
                 }
@@ -303,6 +321,9 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             to_conversation(model, conversation::Msg::Answered { token, reply }, now, out);
         }
         (Asker::Transcript(token), reply) => agent_view::answered(model, token, reply, now, out),
+        (Asker::Conflict(token), reply) => {
+            to_conflict(model, conflict::Msg::Answered { token, reply }, now, out);
+        }
         (_, Reply::Files(files)) => to_composer(model, composer::Msg::Files(files), now, out),
         (_, Reply::Commands(commands)) => to_composer(model, composer::Msg::Commands(commands), now, out),
         (_, Reply::Prompts(prompts)) => {

@@ -9,6 +9,7 @@ use crate::base::Millis;
 use crate::ui::action::Action;
 use crate::ui::agent_view;
 use crate::ui::chrome;
+use crate::ui::conflict_update;
 use crate::ui::job_view;
 use crate::ui::layout::{Column, Layout, Looked, layout};
 use crate::ui::model::Model;
@@ -21,6 +22,11 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let area = buf.area;
     let theme = model.look().clone();
     buf.set_style(area, theme.text);
+    if model.conflict.shown() {
+        cover(model);
+        let cursor = conflict_update::view(model, buf, &theme, now);
+        return if model.overlays.is_empty() { cursor } else { draw_overlay(model, buf, &theme) };
+    }
     if model.job_view.is_some() {
         cover(model);
         let cursor = job_view::view(model, buf, &theme, now);

@@ -16,7 +16,7 @@ use windlass::ui::theme::Theme;
 use windlass::ui::widget::markdown::{Doc, lay};
 use windlass::ui::widget::row::Role;
 
-fn record() -> Record {
+pub fn record() -> Record {
     let status = Status {
         session: SessionId::new("s"),
         title: String::new(),

@@ -5,6 +5,7 @@ mod conversation;
 mod frame;
 mod process;
 mod store;
+mod viewer;
 mod wire;
 
 fn main() {

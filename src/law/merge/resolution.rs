@@ -182,14 +182,16 @@ impl Resolution {
 
     /// The result, line by line.
     pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        (0..self.regions.len()).flat_map(|region| {
-            let origins = self.origins(region);
-            lines(&self.texts[region]).into_iter().enumerate().map(move |(at, bytes)| Line {
-                bytes,
-                origin: origins[at],
-                region,
-            })
-        })
+        (0..self.regions.len()).flat_map(|region| self.lines_of(region))
+    }
+
+    /// The result's lines of one region.
+    pub fn lines_of(&self, region: usize) -> impl Iterator<Item = Line<'_>> {
+        let (bytes, origins) = match self.texts.get(region) {
+            Some(text) => (lines(text), self.origins(region)),
+            None => (Vec::new(), Vec::new()),
+        };
+        bytes.into_iter().zip(origins).map(move |(bytes, origin)| Line { bytes, origin, region })
     }
 
     /// The pieces of a text that has this of each region.
@@ -219,7 +221,7 @@ impl Resolution {
         }
     }
 
-    fn put(&mut self, choices: Vec<Choice>) {
+    pub(super) fn put(&mut self, choices: Vec<Choice>) {
         for (at, choice) in choices.into_iter().enumerate() {
             if choice != self.choices[at] {
                 self.choices[at] = choice;
@@ -289,7 +291,7 @@ impl Resolution {
 }
 
 /// What a region is before anyone chose.
-fn before(region: &Region) -> Choice {
+pub(super) fn before(region: &Region) -> Choice {
     match region.changed {
         Changed::Nobody | Changed::Parent | Changed::Same => Choice::Parent,
         Changed::Child => Choice::Child,

@@ -238,3 +238,40 @@ fn lines_and_their_ends_and_binary_are_told() {
     );
     assert!(is_binary(b"a\0b") && !is_binary(b"\xff\xfe\n"));
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// After a version changed, every choice of the person is kept or counted as lost, and with the same versions all
+    /// are kept.
+    #[test]
+    fn choices_outlive_a_change_of_a_version(
+        three in three(), parent in some_text(), choices in proptest::collection::vec((any::<prop::sample::Index>(), choice()), 0..6)
+    ) {
+        let mut old = Resolution::new(three.clone());
+        for (at, choice) in choices {
+            old.choose(at.index(old.regions().len()), choice);
+        }
+        let made = (0..old.regions().len()).filter(|at| old.is_made(*at)).count();
+        let same = old.again(three.clone());
+        prop_assert_eq!((same.kept, same.lost), (made, 0));
+        prop_assert_eq!(same.resolution.result(), old.result());
+        let other = Three::new(three.bytes(Side::Base), &parent, three.bytes(Side::Child));
+        let again = old.again(other.clone());
+        prop_assert_eq!(again.kept + again.lost, made);
+        prop_assert_eq!(again.resolution.three(), &other);
+    }
+
+    /// A result from elsewhere is the result, decides every hunk, and is one step that can be taken back.
+    #[test]
+    fn a_result_from_elsewhere_decides_everything(three in three(), result in some_text()) {
+        let mut resolution = Resolution::new(three);
+        let before = resolution.clone();
+        resolution.adopt(&result);
+        prop_assert_eq!(resolution.result(), result);
+        prop_assert!(resolution.is_decided());
+        if resolution.undo() {
+            prop_assert_eq!(resolution, before);
+        }
+    }
+}

@@ -8,6 +8,7 @@ use crate::api::access::Mode;
 use crate::api::event::{ContextPart, ModelInfo, RewindPlan, ServerInfo, SessionInfo};
 use crate::api::message::Thinking;
 use crate::base::Millis;
+use crate::law::merge::resolution::Choice;
 use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
 use crate::ui::keymap::Keymap;
 use crate::ui::pane::composer::slash;
@@ -15,7 +16,7 @@ use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
 
 /// Actions that a `/` command does too, with its name.
-const ALSO: [(Action, &str); 11] = [
+const ALSO: [(Action, &str); 12] = [
     (Action::Help, "help"),
     (Action::Models, "model"),
     (Action::Thinking, "thinking"),
@@ -27,6 +28,7 @@ const ALSO: [(Action, &str); 11] = [
     (Action::Jobs, "jobs"),
     (Action::Agents, "agents"),
     (Action::Tree, "rewind"),
+    (Action::HandBack, "handback"),
 ];
 
 /// Every command by name: what does something, then the modes, then what only moves.
@@ -266,6 +268,22 @@ pub fn rewind(target: &Target, plan: &RewindPlan, stops: &[String], cwd: &Path, 
     if !plan.conflicts.is_empty() || !plan.stops.is_empty() {
         state.mark(&Pick::Close);
     }
+    state
+}
+
+/// Whether a file is written while hunks of it are open.
+pub fn write_open(open: usize) -> State {
+    let many = if open == 1 { "1 hunk is".to_owned() } else { format!("{open} hunks are") };
+    let pick = |choice| Pick::WriteOpen(choice);
+    let rows = vec![
+        Row::new("Choose first", "nothing is written", Pick::Close),
+        Row::new("Write with the parent's lines there", "", pick(Choice::Parent)),
+        Row::new("Write with the child's lines there", "", pick(Choice::Child)),
+        Row::new("Write with both there", "the parent's, then the child's", pick(Choice::Both)),
+    ];
+    let mut state = State::new(Kind::WriteOpen, &format!("Write while {many} open?"), rows);
+    state.intro = vec!["The path counts as resolved then.".to_owned()];
+    state.hint = "↑ ↓ choose · Enter takes it · Esc goes back".to_owned();
     state
 }
 

@@ -7,6 +7,7 @@ use ratatui::widgets::{Block, Clear, Widget as _};
 use crate::api::access::Mode;
 use crate::api::message::Thinking;
 use crate::base::{JobId, SessionId};
+use crate::law::merge::resolution::Choice;
 use crate::ui::action::Action;
 use crate::ui::msg::Exit;
 use crate::ui::pane::tree::Target;
@@ -47,6 +48,8 @@ pub enum Kind {
     Signals,
     /// Whether a rewind is meant.
     Rewind,
+    /// Whether a merge is written while hunks are open.
+    WriteOpen,
 }
 
 /// What the session is left for.
@@ -102,6 +105,8 @@ pub enum Pick {
     Signal(JobId, i32),
     /// Go back there; whether the files are put back.
     Rewind(Target, bool),
+    /// Write the merge; hunks that are open get this.
+    WriteOpen(Choice),
     /// Only close the list.
     Close,
 }
@@ -228,7 +233,7 @@ impl State {
     }
     /// Whether it asks something: its rows are few, and typing does not narrow them.
     pub fn asks(&self) -> bool {
-        matches!(self.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind)
+        matches!(self.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind | Kind::WriteOpen)
     }
     /// How many rows it wants, its frame counted, when `intro` rows stand above.
     fn height(&self, intro: usize) -> u16 {

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod composer;
+pub mod conflict;
 pub mod conversation;
 pub mod jobs;
 pub mod live;

@@ -1,5 +1,7 @@
 //! Widgets: drawn from plain arguments only, correct at every size from 1×1.
 
+/// Versions of a text line beside line.
+pub mod align;
 /// A unified diff as rows.
 pub mod diff;
 /// Fuzzy choice.

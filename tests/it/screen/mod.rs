@@ -4,6 +4,8 @@
 mod agents;
 mod approvals;
 mod colours;
+mod conflict;
+pub mod desk;
 mod golden;
 mod job_view;
 mod jobs;

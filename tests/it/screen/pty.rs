@@ -26,6 +26,9 @@ impl Host for NoHost {
     fn edit_text(&mut self, text: &str, _leave: Leave<'_>) -> Result<String, String> {
         Ok(format!("{text} edited"))
     }
+    fn edit_bytes(&mut self, _name: &str, bytes: &[u8], _leave: Leave<'_>) -> Result<Vec<u8>, String> {
+        Ok(bytes.to_vec())
+    }
     fn page_text(&mut self, _text: &str, _leave: Leave<'_>) -> Result<(), String> {
         Ok(())
     }
@@ -80,6 +83,9 @@ fn be_a_screen(role: &str) -> i32 {
                 }
                 fn page_text(&mut self, text: &str, leave: Leave<'_>) -> Result<(), String> {
                     self.0.page_text(text, leave)
+                }
+                fn edit_bytes(&mut self, _: &str, _: &[u8], _: Leave<'_>) -> Result<Vec<u8>, String> {
+                    panic!("the bomb went off")
                 }
                 fn suspend(&mut self) {}
                 fn keep_dump(&mut self, _: &str) -> Result<String, String> {

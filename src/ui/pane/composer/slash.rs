@@ -12,6 +12,7 @@ pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("new", "", "begin a new session"),
     ("jobs", "", "what goes on in the background, and what ended"),
     ("agents", "", "what the subagents do, and what came of those that ended"),
+    ("handback", "", "what came back from subagents: conflicts, and what was taken"),
     ("rewind", "", "go back to an entry of the conversation, with the files or without"),
     ("undo", "", "take the newest restoring of files back"),
     ("fork", "", "go on in a session of its own, from here"),

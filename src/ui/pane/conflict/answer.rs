@@ -1,0 +1,234 @@
+//! What the session tells the viewer, and what the viewer asks for by itself.
+
+use super::list;
+use super::open::Open;
+use super::{Asked, Done, Focus, Out, State};
+use crate::api::event::Reply;
+use crate::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sides};
+use crate::law::hand_back::tree::TreePath;
+
+impl State {
+    /// Asks what there is, unless that is on its way.
+    pub(super) fn refresh(&mut self, out: &mut Vec<Out>) {
+        if self.shown && !self.asked.iter().any(|(_, asked)| *asked == Asked::List) {
+            out.push(self.ask(Asked::List, HandBackAsk::List));
+        }
+    }
+
+    /// Asks for the path that is selected, unless it is there or another one is on its way.
+    pub(super) fn load(&mut self, out: &mut Vec<Out>) {
+        if self.is_open_selected() {
+            return;
+        }
+        self.leave_path(out);
+        self.put_away();
+        self.trouble = None;
+        let Some((child, path)) = self.wanted() else { return };
+        if let Some(at) = self.kept.iter().position(|open| open.is(&child, &path)) {
+            self.open = Some(self.kept.remove(at));
+        }
+        self.look_again(out);
+    }
+
+    /// Asks for the path that is selected, also where it is there: it may be another one now.
+    fn look_again(&mut self, out: &mut Vec<Out>) {
+        let under_way = self.asked.iter().any(|(_, asked)| matches!(asked, Asked::Sides(..)));
+        if let Some((child, path)) = self.wanted().filter(|_| !under_way) {
+            let ask = HandBackAsk::Sides { child: child.clone(), path: path.clone() };
+            out.push(self.ask(Asked::Sides(child, path), ask));
+        }
+    }
+
+    /// What was chosen and is not written is kept for later.
+    pub(super) fn leave_path(&mut self, out: &mut Vec<Out>) {
+        if let Some(text) = self.text_mut()
+            && let Some(editor) = text.editor.take()
+        {
+            let result = editor.text();
+            text.change(|resolution| resolution.edit(&result));
+        }
+        if let Some(ask) = self.open.as_ref().and_then(Open::draft) {
+            out.push(self.ask(Asked::Draft, ask));
+            if let Some(open) = &mut self.open {
+                open.kept();
+            }
+        }
+    }
+
+    /// Selects the first path that waits; without one the first.
+    pub(super) fn first_open(&mut self) {
+        let first = self.hand_back().and_then(|one| one.paths.iter().position(HandBackPath::is_open));
+        self.selected = first.unwrap_or(0);
+        self.focus = if first.is_some() { Focus::Versions } else { Focus::Paths };
+        self.top = 0;
+    }
+
+    pub(super) fn answered(&mut self, token: u64, reply: Reply, out: &mut Vec<Out>) {
+        let Some(at) = self.asked.iter().position(|(asked, _)| *asked == token) else { return };
+        let (_, asked) = self.asked.remove(at);
+        match (asked, reply) {
+            (Asked::List, Reply::HandBack(HandBackReply::List(all))) => self.told(all, out),
+            (Asked::Sides(child, path), reply) => self.sides(&child, &path, reply, out),
+            (Asked::Write(child, path, done), Reply::HandBack(HandBackReply::Written(one))) => {
+                self.written(&child, &path, done, *one, out);
+            }
+            (Asked::Write(_, path, _), Reply::HandBack(HandBackReply::Changed(sides))) => {
+                self.changed(&path, *sides, out);
+            }
+            (Asked::Propose(child, path), Reply::HandBack(HandBackReply::Proposal(result))) => {
+                let here = self.open.as_ref().is_some_and(|open| open.is(&child, &path));
+                match result.filter(|_| here) {
+                    Some(result) => self.adopt(&result, "of mergiraf", out),
+                    None if here => {
+                        out.push(Out::Say("mergiraf found no merge without conflicts".to_owned()))
+                    }
+                    None => {}
+                }
+            }
+            (Asked::List, Reply::Failed(why)) => {
+                self.trouble = Some(why.clone());
+                out.push(Out::Say(why));
+            }
+            (_, Reply::Failed(why)) => out.push(Out::Say(why)),
+            (_, _) => {}
+        }
+    }
+
+    fn told(&mut self, all: Vec<HandBack>, out: &mut Vec<Out>) {
+        let first = self.all.is_none();
+        let here = self.item().map(|item| item.path().clone());
+        let known = self.child.as_ref().is_some_and(|child| all.iter().any(|one| one.child == *child));
+        let one = match &all[..] {
+            [only] => Some(only.child.clone()),
+            _ => None,
+        };
+        self.all = Some(all);
+        self.trouble = None;
+        if !known {
+            self.child = one;
+            self.first_open();
+        } else if let (Some(here), Some(hand_back)) = (here, self.hand_back()) {
+            let at = (0..list::len(hand_back))
+                .find(|at| list::item(hand_back, *at).is_some_and(|item| *item.path() == here));
+            self.selected = at.unwrap_or(0);
+        }
+        if first && known {
+            self.first_open();
+        }
+        if self.is_open_selected() {
+            self.look_again(out);
+        } else {
+            self.load(out);
+        }
+    }
+
+    fn by_hand(&self, path: &TreePath) -> ByHand {
+        let of = self.hand_back().and_then(|one| one.paths.iter().find(|of| of.path == *path));
+        of.map_or(ByHand::Nothing, |of| of.by_hand)
+    }
+
+    fn sides(&mut self, child: &str, path: &TreePath, reply: Reply, out: &mut Vec<Out>) {
+        if self.wanted().is_none_or(|(of, at)| of != child || at != *path) {
+            return self.look_again(out);
+        }
+        match reply {
+            Reply::HandBack(HandBackReply::Sides(sides)) => {
+                self.trouble = None;
+                let by_hand = self.by_hand(path);
+                self.last_id += 1;
+                let id = self.last_id;
+                match &mut self.open {
+                    Some(open) if open.is(child, path) => {
+                        let moved = open.sides.parent.version != sides.parent.version;
+                        let old = open.id;
+                        if let Some((kept, lost)) = open.again(id, *sides, by_hand) {
+                            self.colours.forget(old);
+                            if moved && by_hand != ByHand::Resolved && by_hand != ByHand::Reverted {
+                                out.push(Out::Say(format!(
+                                    "{path} was changed outside: {}",
+                                    choices(kept, lost)
+                                )));
+                            }
+                        }
+                    }
+                    open => {
+                        *open = Some(Open::new(id, *sides, by_hand));
+                        if by_hand == ByHand::Outside {
+                            out.push(Out::Say(format!(
+                                "{path} was changed outside since the hand-back: it is shown as it is now"
+                            )));
+                        }
+                    }
+                }
+            }
+            Reply::Failed(why) => {
+                self.open = None;
+                self.trouble = Some(why);
+            }
+            _ => self.trouble = Some("the session did not answer; open the path again".to_owned()),
+        }
+    }
+
+    fn written(&mut self, child: &str, path: &TreePath, done: Done, one: HandBack, out: &mut Vec<Out>) {
+        let open = one.paths.iter().filter(|path| path.is_open()).count();
+        if let Some(old) = self.all.iter_mut().flatten().find(|old| old.child == one.child) {
+            *old = one;
+        }
+        let left = match open {
+            0 => "nothing is open any more".to_owned(),
+            1 => "1 conflict is open".to_owned(),
+            n => format!("{n} conflicts are open"),
+        };
+        let what = match done {
+            Done::Resolved => "written",
+            Done::Reverted => "put back as it was",
+            Done::TakenBack => "taken back",
+        };
+        out.push(Out::Say(format!("{path}: {what} · {left}")));
+        // its choices are written: no draft of them
+        self.kept.retain(|kept| !kept.is(child, path));
+        if self.open.as_ref().is_some_and(|open| open.is(child, path)) {
+            if let Some(old) = self.open.take() {
+                self.colours.forget(old.id);
+            }
+            if done == Done::Resolved && self.alone {
+                self.shown = false;
+                return out.push(Out::Close);
+            }
+            if done == Done::Resolved
+                && let Some(next) = self.next_open_path()
+            {
+                self.selected = next;
+            }
+        }
+        self.load(out);
+    }
+
+    fn changed(&mut self, path: &TreePath, sides: Sides, out: &mut Vec<Out>) {
+        let by_hand = self.by_hand(path);
+        self.last_id += 1;
+        let id = self.last_id;
+        let Some(open) =
+            self.open.as_mut().filter(|open| open.sides.path == *path && open.sides.child == sides.child)
+        else {
+            return out.push(Out::Say(format!("{path} changed meanwhile: nothing was written")));
+        };
+        let old = open.id;
+        let (kept, lost) = open.again(id, sides, by_hand).unwrap_or((0, 0));
+        self.colours.forget(old);
+        out.push(Out::Say(format!(
+            "{path} changed meanwhile: nothing was written, it is shown as it is now; {}",
+            choices(kept, lost)
+        )));
+    }
+}
+
+/// What became of the choices when a version changed.
+fn choices(kept: usize, lost: usize) -> String {
+    let count = |n: usize| if n == 1 { "1 choice".to_owned() } else { format!("{n} choices") };
+    match (kept, lost) {
+        (0, 0) => "nothing was chosen yet".to_owned(),
+        (kept, 0) => format!("{} kept", count(kept)),
+        (kept, lost) => format!("{} kept, {lost} to be made again", count(kept)),
+    }
+}

@@ -1,0 +1,198 @@
+//! One path that is open: what is shown of it, and what can be done with it.
+
+use super::forms::Form;
+use super::text::Text;
+use crate::api::hand_back::{ByHand, HandBackAsk, Sided, Sides, Take};
+use crate::law::hand_back::merge1::{Clash, Verdict};
+use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::merge::regions::{Side, Three, is_binary};
+use crate::law::merge::resolution::{Choice, Resolution};
+
+/// A path.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// Names its texts, for colours.
+    pub id: u64,
+    pub sides: Sides,
+    pub by_hand: ByHand,
+    /// What is chosen of a conflict that is no text.
+    pub form: Option<Form>,
+    /// The versions, where they are text: to be merged, or only looked at.
+    pub text: Option<Text>,
+}
+
+impl Open {
+    /// Opens a path, with the choices that are kept of it.
+    pub fn new(id: u64, sides: Sides, by_hand: ByHand) -> Open {
+        let (form, text) = parts(&sides, by_hand);
+        let mut new = Open { id, sides, by_hand, form, text };
+        if let Some(choices) = new.sides.draft.clone() {
+            new.resume(choices);
+        }
+        new
+    }
+
+    fn resume(&mut self, choices: Vec<Choice>) {
+        if let Some(form) = &mut self.form {
+            form.resume(&choices);
+        } else if let Some(text) = self.text.as_mut().filter(|text| text.fixed.is_none())
+            && let Some(resumed) = Resolution::resumed(text.resolution.three().clone(), choices)
+        {
+            let (sides, executable) = (text.sides.clone(), text.executable);
+            *text = Text::of(resumed, &sides, None);
+            text.executable = executable;
+        }
+    }
+
+    /// Whether it is this path of this child.
+    pub fn is(&self, child: &str, path: &TreePath) -> bool {
+        self.sides.child == child && self.sides.path == *path
+    }
+
+    /// Whether something can be chosen and written.
+    pub fn is_merge(&self) -> bool {
+        self.form.is_some() || self.text.as_ref().is_some_and(|text| text.fixed.is_none())
+    }
+
+    fn versions(&self) -> [&Version; 3] {
+        [&self.sides.base.version, &self.sides.parent.version, &self.sides.theirs.version]
+    }
+
+    /// The same path with what is there now; in place: whether nothing changed, else the choices that were kept and
+    /// those that were lost.
+    pub fn again(&mut self, id: u64, sides: Sides, by_hand: ByHand) -> Option<(usize, usize)> {
+        let other: [&Version; 3] = [&sides.base.version, &sides.parent.version, &sides.theirs.version];
+        if self.versions() == other && self.by_hand == by_hand && self.sides.verdict == sides.verdict {
+            self.sides = sides;
+            return None;
+        }
+        let old = std::mem::replace(self, Open::new(id, sides, by_hand));
+        let (Some(before), Some(now)) = (old.text, &mut self.text) else { return Some((0, 0)) };
+        if before.fixed.is_some() || now.fixed.is_some() {
+            return Some((0, 0));
+        }
+        let again = before.resolution.again(now.resolution.three().clone());
+        let (sides, executable) = (now.sides.clone(), now.executable);
+        *now = Text::of(again.resolution, &sides, None);
+        (now.executable, now.top, now.left) = (executable, before.top, before.left);
+        Some((again.kept, again.lost))
+    }
+
+    /// What keeps the choices for later; none: there is nothing to keep, and nothing was.
+    pub fn draft(&self) -> Option<HandBackAsk> {
+        let choices = match (&self.form, &self.text) {
+            (Some(form), _) => form.draft(),
+            (None, Some(text)) if text.fixed.is_none() && text.is_touched() => {
+                Some(text.resolution.choices().to_vec())
+            }
+            (None, _) => None,
+        };
+        if choices == self.sides.draft {
+            return None;
+        }
+        Some(HandBackAsk::KeepDraft {
+            child: self.sides.child.clone(),
+            path: self.sides.path.clone(),
+            of: Box::new(self.versions().map(Clone::clone)),
+            choices,
+        })
+    }
+
+    /// The draft is kept.
+    pub fn kept(&mut self) {
+        if let Some(HandBackAsk::KeepDraft { choices, .. }) = self.draft() {
+            self.sides.draft = choices;
+        }
+    }
+
+    /// What is written, and the choices that say so; none: a form in which nothing is chosen.
+    pub fn take(&self) -> Option<(Take, Option<Vec<Choice>>)> {
+        if let Some(form) = &self.form {
+            return form.take().map(|version| (Take::Version(version), None));
+        }
+        let text = self.text.as_ref().filter(|text| text.fixed.is_none())?;
+        let result = text.resolution.result();
+        let executable = text.executable;
+        let whole = [&self.sides.parent, &self.sides.theirs, &self.sides.base].into_iter().find(|sided| {
+            let mode = matches!(sided.version, Version::File { executable: mode, .. } if mode == executable);
+            mode && sided.bytes.as_deref() == Some(&result[..])
+        });
+        let take = match whole {
+            Some(sided) => Take::Version(sided.version.clone()),
+            None => Take::Bytes { bytes: result.into(), executable },
+        };
+        Some((take, Some(text.resolution.choices().to_vec())))
+    }
+}
+
+/// A side as text: what is not there is empty, what is no text is none.
+fn text_of(sided: &Sided) -> Option<&[u8]> {
+    match (&sided.version, &sided.bytes) {
+        (Version::File { .. }, Some(bytes)) if !is_binary(bytes) => Some(bytes),
+        (Version::Absent, _) => Some(&[]),
+        (Version::File { .. } | Version::Link { .. } | Version::InTheWay(_), _) => None,
+    }
+}
+
+fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Text>) {
+    use Side::{Base, Child, Parent};
+    let (base, parent, theirs) = (text_of(&sides.base), text_of(&sides.parent), text_of(&sides.theirs));
+    let look = |one: Option<&[u8]>, other: Option<&[u8]>, third: Option<&[u8]>, seen: &[Side], why: &str| {
+        let text = Text::new(Three::new(one?, other?, third?), seen, Some(why.to_owned()));
+        Some(text).filter(|text| !text.hunks().is_empty())
+    };
+    match (sides.verdict, by_hand) {
+        (Verdict::Conflict(_), ByHand::Resolved) => {
+            (None, look(base, parent, theirs, &[Base, Parent, Child], "it is resolved: `u` takes that back"))
+        }
+        (Verdict::Conflict(Clash::Content), _) if parent.is_some() && theirs.is_some() => {
+            let file = |sided: &Sided| matches!(sided.version, Version::File { .. });
+            if !file(&sides.parent) || !file(&sides.theirs) {
+                // one of them went meanwhile
+                return (Some(Form::new(sides)), removal(sides, base, parent, theirs));
+            }
+            let three =
+                Three::new(base.unwrap_or_default(), parent.unwrap_or_default(), theirs.unwrap_or_default());
+            let mut text = Text::new(three, &[Base, Parent, Child], None);
+            text.executable = mode(sides);
+            (None, Some(text))
+        }
+        (Verdict::Conflict(_), _) => (Some(Form::new(sides)), removal(sides, base, parent, theirs)),
+        (Verdict::Taken, ByHand::Nothing) => {
+            (None, look(base, base, theirs, &[Base, Child], "it is taken: `r` puts it back as it was"))
+        }
+        (Verdict::Taken, ByHand::Reverted) => {
+            (None, look(base, base, theirs, &[Base, Child], "it was put back: `u` takes it again"))
+        }
+        (Verdict::Taken, ByHand::Outside | ByHand::Resolved) => {
+            let why = "it was taken, and changed outside since: look at it in your editor";
+            (None, look(base, parent, theirs, &[Base, Parent, Child], why))
+        }
+        (Verdict::Same | Verdict::Kept | Verdict::Special, _) => (
+            None,
+            look(base, base, theirs, &[Base, Child], "both made this change: there is nothing to choose"),
+        ),
+    }
+}
+
+/// Where one removed what the other changed: the change.
+fn removal(sides: &Sides, base: Option<&[u8]>, parent: Option<&[u8]>, theirs: Option<&[u8]>) -> Option<Text> {
+    let gone = |sided: &Sided| *sided.version.tracked() == Version::Absent;
+    let (three, seen) = match (gone(&sides.parent), gone(&sides.theirs)) {
+        (true, false) => (Three::new(base?, base?, theirs?), [Side::Base, Side::Child]),
+        (false, true) => (Three::new(base?, parent?, base?), [Side::Base, Side::Parent]),
+        (true, true) | (false, false) => return None,
+    };
+    let text = Text::new(three, &seen, Some("it is chosen for the whole file".to_owned()));
+    Some(text).filter(|text| !text.hunks().is_empty())
+}
+
+/// Whether the result may be run by its owner: who changed that, has it.
+fn mode(sides: &Sides) -> bool {
+    let of = |sided: &Sided| match sided.version {
+        Version::File { executable, .. } => Some(executable),
+        Version::Absent | Version::Link { .. } | Version::InTheWay(_) => None,
+    };
+    let (base, parent, theirs) = (of(&sides.base), of(&sides.parent), of(&sides.theirs));
+    if parent == base { theirs.unwrap_or(false) } else { parent.unwrap_or(false) }
+}
