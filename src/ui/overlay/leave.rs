@@ -100,11 +100,8 @@ fn intro(jobs: &[RunningJob], agents: &[String], works: bool) -> Vec<String> {
             names.push(&more);
         }
         let (word, cut) = match agents.len() {
-            1 => ("Agent", "It is cut off, and keeps its copy; a message lets it go on at the next open."),
-            _ => (
-                "Agents",
-                "They are cut off, and keep their copies; a message lets each go on at the next open.",
-            ),
+            1 => ("Agent", "It is cut off as it is; a message lets it go on at the next open."),
+            _ => ("Agents", "They are cut off as they are; a message lets each go on at the next open."),
         };
         out.push(format!("{word}: {}", names.join(", ")));
         out.push(cut.to_owned());

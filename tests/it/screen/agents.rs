@@ -12,6 +12,7 @@ use windlass::law::children::{By, End};
 use windlass::law::hand_back::tree::TreePath;
 use windlass::link::{AgentRecords, Shared};
 use windlass::ui::input::{Input, Mouse, MouseDid};
+use windlass::ui::pace::Motion;
 use windlass::ui::{Effect, Exit, Msg, agent_view};
 
 use super::{Screen, record};
@@ -227,6 +228,27 @@ fn a_click_selects_an_agent_and_a_stopped_one_says_so_alone() {
     let shown = screen.shown();
     assert_eq!(shown.lines().filter(|line| line.contains("stopping")).count(), 2, "{shown}");
     assert!(shown.contains("bash cargo test"), "its parent goes on\n{shown}");
+}
+
+#[test]
+fn nothing_moves_at_rest_and_a_spinner_turns_only_for_one_that_works() {
+    let motion = |state: AgentState| {
+        let mut record = record::empty();
+        agent(&mut record, "lexer", state);
+        let mut screen = Screen::new(130, 36, record);
+        screen.draw();
+        screen.model.motion()
+    };
+    assert_eq!(motion(AgentState::Working), Motion::Spin);
+    assert_eq!(motion(AgentState::Waiting { number: 1 }), Motion::Clock);
+    assert_eq!(motion(AgentState::Resting), Motion::Clock);
+    assert_eq!(motion(AgentState::Cut), Motion::Still);
+    assert_eq!(motion(AgentState::Ended(Arc::new(end("lexer", End::Answered, None)))), Motion::Still);
+    let mut record = record::empty();
+    agent(&mut record, "lexer", AgentState::Working);
+    let mut screen = Screen::new(80, 24, record);
+    screen.draw();
+    assert_eq!(screen.model.motion(), Motion::Still, "a count has nothing that moves");
 }
 
 #[test]

@@ -85,7 +85,12 @@ pub fn one(state: &State, path: &str, action: Action) -> Vec<Out> {
             say(format!("{path} has not ended: x stops it, then d takes it off the list"))
         }
         Action::AgentHandBack => match row.end() {
-            Some(end) if end.hand_back.is_some() => Out::HandBack(path.to_owned()),
+            Some(end) if end.hand_back.is_some() => match path.rsplit_once('/') {
+                Some((up, _)) => {
+                    say(format!("what came back from {path} went to {up}, whose transcript tells of it"))
+                }
+                None => Out::HandBack(path.to_owned()),
+            },
             Some(end) if end.node.room.is_some() => {
                 say(end.trouble.clone().unwrap_or_else(|| format!("nothing came back from {path}")))
             }

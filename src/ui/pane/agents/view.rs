@@ -182,7 +182,7 @@ fn draw_row(
     let x = (place.x + names as u16 + 1).min(place.right());
     let (mark, role) = words::mark(row, spinner(shown.now, shown.still), shown.open);
     let mut x = (x + put(buf, x, y, mark, left(x), ink(role)) as u16 + 1).min(place.right());
-    if row.held == Some(false) {
+    if row.held == Some(false) && row.end().is_none() {
         x += put(buf, x, y, "not held ", left(x), ink(Role::Warning)) as u16;
     }
     let says = words::says(row);

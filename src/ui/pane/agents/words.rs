@@ -127,9 +127,9 @@ pub fn lists(report: &HandBackReport) -> Vec<(&'static str, String, Role)> {
     all.into_iter().filter(|(_, _, paths, _)| !paths.is_empty()).map(line).collect()
 }
 
-/// Whether it is held inside its copy, in words; empty: it has no copy, or that is not known yet.
+/// Whether it is held inside its copy, in words; empty: it has no copy, it has ended, or that is not known yet.
 pub fn held(row: &AgentRow) -> &'static str {
-    match row.held {
+    match row.held.filter(|_| row.end().is_none()) {
         Some(true) => "held",
         Some(false) => "not held",
         None => "",
