@@ -8,14 +8,15 @@ use clap::Parser;
 use windlass::api::event::ServerInfo;
 use windlass::base::chain;
 use windlass::base::visible::Form;
-use windlass::cli::args::{Arguments, HandbackAction, JobsAction, Start, Take, Verb, Whose};
+use windlass::cli::args::{Arguments, HandbackAction, JobsAction, Merge, Start, Take, Verb, Whose};
 use windlass::cli::{ask, config, doctor, export, out, sessions};
 use windlass::config::{Loaded, Sources, load};
+use windlass::front::merge::Files;
 use windlass::front::{attach, hand_back, jobs};
 use windlass::provider::probe::{Found, USUAL, probe};
 use windlass::provider::table::Endpoint;
 use windlass::start::ready::table;
-use windlass::start::{exec, ready, screen};
+use windlass::start::{exec, merge, ready, screen};
 use windlass::store::{self, Dirs};
 use windlass::ui::keymap::Keymap;
 use windlass::ui::theme;
@@ -50,6 +51,10 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
         Some(Verb::Export { id, jsonl, .. }) => export::run(dirs, id, *jsonl),
         Some(Verb::Jobs { action }) => jobs(dirs, action),
         Some(Verb::Handback { action }) => handback(dirs, action),
+        Some(Verb::Merge(Merge { base, local, remote, merged })) => {
+            let [base, local, remote, merged] = [base, local, remote, merged].map(Clone::clone);
+            merge::run(dirs, &Files { base, local, remote, merged }, &|cwd| loaded_for(dirs, cwd))
+        }
         Some(Verb::Doctor) => {
             let loaded = loaded(dirs);
             doctor::run(&loaded, dirs, &found(&loaded))

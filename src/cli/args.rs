@@ -135,6 +135,8 @@ pub enum Verb {
         #[command(subcommand)]
         action: HandbackAction,
     },
+    /// Merge one file in the conflict viewer, as the merge tool of git or jj; exits 0 when MERGED was written, else 1.
+    Merge(Merge),
     /// Check terminal, directories, keys and tools, and say what to do.
     Doctor,
     /// Show, check or describe the settings.
@@ -148,6 +150,23 @@ pub enum Verb {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// The files of one merge.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct Merge {
+    /// What both sides began with.
+    #[arg(value_name = "BASE", value_hint = ValueHint::FilePath)]
+    pub base: PathBuf,
+    /// Our side: the parent's column.
+    #[arg(value_name = "LOCAL", value_hint = ValueHint::FilePath)]
+    pub local: PathBuf,
+    /// Their side: the child's column.
+    #[arg(value_name = "REMOTE", value_hint = ValueHint::FilePath)]
+    pub remote: PathBuf,
+    /// Where the result goes, in place of what is there.
+    #[arg(short = 'o', long = "output", value_name = "MERGED", value_hint = ValueHint::FilePath)]
+    pub merged: PathBuf,
 }
 
 /// Whose jobs are meant.
@@ -354,6 +373,8 @@ mod tests {
             &["exec"],
             &["export"],
             &["export", "x", "--markdown", "--jsonl"],
+            &["merge", "base", "local", "remote"],
+            &["merge", "base", "local", "-o", "merged"],
             &["config"],
             &["completions", "cmd.exe"],
             &["handback", "resolve", "tests", "a"],

@@ -2,9 +2,10 @@
 //! nobody but `main` names it.
 //!
 //! In reading order: `models` (what can be chosen), `ready` (settings and flags to options), `exec`,
-//! `screen`.
+//! `screen`, `merge` (one merge on the screen, without a session).
 
 pub mod exec;
+pub mod merge;
 pub mod models;
 pub mod ready;
 pub mod screen;

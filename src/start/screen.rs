@@ -202,7 +202,7 @@ fn close(opened: engine::Opened, leave_jobs: bool) -> Result<(), engine::OpenErr
     thread.join().unwrap_or(Ok(()))
 }
 
-fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
+pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
     let settings = &loaded.settings;
     let environment = crate::ui::ENVIRONMENT
         .iter()

@@ -36,6 +36,7 @@ mod lease;
 mod many_jobs;
 mod merge_files;
 mod merge_git;
+mod merge_tool;
 mod opening;
 mod output_bridge;
 mod outside;

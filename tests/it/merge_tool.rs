@@ -1,0 +1,145 @@
+//! `windlass merge` as git's merge tool, by keys in a pseudo-terminal; and without one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::terminal::Program;
+
+const LINES: &str = "git config merge.tool windlass
+git config mergetool.windlass.cmd 'windlass merge \"$BASE\" \"$LOCAL\" \"$REMOTE\" -o \"$MERGED\"'
+git config mergetool.windlass.trustExitCode true";
+
+struct Repository {
+    dir: tempfile::TempDir,
+}
+
+impl Repository {
+    /// A repository in which a merge stopped at `src/skip.rs`, configured as the page of settings says.
+    fn clashed() -> Repository {
+        let dir = tempfile::tempdir().unwrap();
+        let repository = Repository { dir };
+        let top = repository.top();
+        fs::create_dir_all(top.join("src")).unwrap();
+        fs::create_dir_all(repository.dir.path().join("bin")).unwrap();
+        let link = repository.dir.path().join("bin/windlass");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_windlass"), link).unwrap();
+        let save = |text: &str| fs::write(top.join("src/skip.rs"), text).unwrap();
+        repository.git(&["init", "-q", "-b", "main"]);
+        save("fn skip() {\n    one();\n}\n");
+        repository.git(&["add", "."]);
+        repository.git(&["commit", "-qm", "base"]);
+        repository.git(&["checkout", "-qb", "theirs"]);
+        save("fn skip() {\n    theirs();\n}\n");
+        repository.git(&["commit", "-qam", "theirs"]);
+        repository.git(&["checkout", "-q", "main"]);
+        save("fn skip() {\n    ours();\n}\n");
+        repository.git(&["commit", "-qam", "ours"]);
+        assert!(!repository.command("git", &["merge", "-q", "theirs"]).output().unwrap().status.success());
+        assert!(repository.command("sh", &["-ec", LINES]).status().unwrap().success());
+        repository
+    }
+    fn top(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let home = self.dir.path();
+        let path = std::env::var("PATH").unwrap();
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.top())
+            .env_clear()
+            .env("HOME", home)
+            .env("PATH", format!("{}:{path}", home.join("bin").display()))
+            .env("TERM", "xterm-256color")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        for (name, value) in [("AUTHOR", "t"), ("COMMITTER", "t")] {
+            command
+                .env(format!("GIT_{name}_NAME"), value)
+                .env(format!("GIT_{name}_EMAIL"), "t@example.invalid");
+        }
+        command
+    }
+    fn git(&self, arguments: &[&str]) -> String {
+        let done = self.command("git", arguments).output().unwrap();
+        assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    }
+    /// git asks its merge tool.
+    fn mergetool(&self) -> Program {
+        let mut program = Program::start(&self.command("git", &["mergetool", "--no-prompt"]));
+        program.wait_for("theirs();");
+        program
+    }
+    fn merged(&self) -> String {
+        fs::read_to_string(self.top().join("src/skip.rs")).unwrap()
+    }
+}
+
+#[test]
+fn git_takes_what_the_viewer_wrote() {
+    let repository = Repository::clashed();
+    let mut program = repository.mergetool();
+    let screen = program.screen();
+    assert!(screen.contains("ours();") && screen.contains("src/skip.rs"), "{screen}");
+    program.send("b");
+    program.wait_for("all chosen");
+    program.send("w");
+    assert_eq!(program.end(), 0, "{}", program.screen());
+    program.assert_clean();
+    assert_eq!(repository.merged(), "fn skip() {\n    ours();\n    theirs();\n}\n");
+    assert_eq!(repository.git(&["ls-files", "--unmerged"]), "");
+    repository.git(&["commit", "-qm", "merged"]);
+}
+
+#[test]
+fn git_is_told_when_a_merge_was_left_unwritten() {
+    let repository = Repository::clashed();
+    let before = repository.merged();
+    let mut program = repository.mergetool();
+    program.send("c");
+    program.wait_for("all chosen");
+    program.send("q");
+    assert_eq!(program.end(), 1, "{}", program.screen());
+    program.assert_clean();
+    assert_eq!(repository.merged(), before);
+    assert!(before.contains("<<<<<<<"));
+    assert_ne!(repository.git(&["ls-files", "--unmerged"]), "");
+}
+
+/// Without a terminal of its own, and outside of ours.
+fn beside(arguments: &[&str], dir: &Path) -> std::process::Output {
+    Command::new("setsid")
+        .arg("--wait")
+        .arg(env!("CARGO_BIN_EXE_windlass"))
+        .args(arguments)
+        .current_dir(dir)
+        .env("HOME", dir)
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_CONFIG_HOME")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn without_a_terminal_or_a_file_it_says_so_and_ends_with_2() {
+    let tmp = tempfile::tempdir().unwrap();
+    for name in ["base", "local", "remote", "merged"] {
+        fs::write(tmp.path().join(name), format!("{name}\n")).unwrap();
+    }
+    let told = beside(&["merge", "base", "local", "remote", "-o", "merged"], tmp.path());
+    let words = String::from_utf8(told.stderr).unwrap();
+    assert_eq!((told.status.code(), words.contains("there is no terminal")), (Some(2), true), "{words}");
+    assert_eq!(fs::read(tmp.path().join("merged")).unwrap(), b"merged\n");
+    let told = beside(&["merge", "base", "nowhere", "remote", "-o", "merged"], tmp.path());
+    let words = String::from_utf8(told.stderr).unwrap();
+    assert_eq!((told.status.code(), words.contains("nowhere cannot be read")), (Some(2), true), "{words}");
+}
+
+#[test]
+fn the_page_of_settings_has_the_lines_that_are_tried_here() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CONFIG.md")).unwrap();
+    assert!(page.contains(LINES));
+}
