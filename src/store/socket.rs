@@ -34,7 +34,7 @@ use crate::law::socket::{Found, Kind, Placing, Plan, SOCKET_MODE, Seen, There, d
 /// Peers that may wait to be let in.
 const BACKLOG: i32 = 32;
 /// How often the directory is made anew when a program that just left has removed it.
-const TRIES_MAX: u32 = 5;
+const TRIES_MAX: u32 = 100;
 /// How long another program may take to put its socket there, and how often it is looked whether it has.
 const TURN_MAX: Duration = Duration::from_secs(2);
 const TURN_AGAIN: Duration = Duration::from_millis(5);

@@ -5,13 +5,14 @@
 //! fetches are off. (A file that only a filter would show as unchanged counts as changed: a star too many.)
 //! Never called on the way to the first frame.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// How long git may take.
@@ -151,12 +152,24 @@ fn filters_off(keys: &[u8]) -> Option<Vec<String>> {
 
 /// Reads what is there next; 0 at the end, none when time is up or it cannot be read.
 fn more(out: &mut std::process::ChildStdout, buffer: &mut [u8], deadline: Instant) -> Option<usize> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    let wait = PollTimeout::from(u16::try_from(left.as_millis()).unwrap_or(u16::MAX));
-    if left.is_zero() || poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait).ok()? == 0 {
-        return None;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let wait = PollTimeout::from(u16::try_from(left.as_millis()).unwrap_or(u16::MAX));
+        if left.is_zero() {
+            return None;
+        }
+        // the end of any child of the program interrupts both calls: that is no answer of git's
+        match poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait) {
+            Ok(0) => return None,
+            Ok(_) => {}
+            Err(Errno::EINTR) => continue,
+            Err(_) => return None,
+        }
+        match out.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read.ok(),
+        }
     }
-    out.read(buffer).ok()
 }
 
 /// Reads records until the state is known, the output ends, or time is up.
@@ -204,7 +217,7 @@ fn parse(bytes: &[u8]) -> Option<GitState> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Duration, GitState, Path, parse, state};
+    use super::{Command, Duration, GitState, Instant, Path, output, parse, state};
 
     fn git(dir: &Path, arguments: &[&str]) {
         let done = Command::new("git")
@@ -219,6 +232,31 @@ mod tests {
 
     /// Long enough for a machine under load; the bound itself has its own test.
     const PATIENT: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn a_signal_in_the_middle_is_no_answer() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = tmp.path();
+        git(dir, &["init", "-q"]);
+        let heard = std::sync::Arc::default();
+        let hearing = signal_hook::flag::register(signal_hook::consts::SIGURG, heard).unwrap();
+        let asking = nix::sys::pthread::pthread_self();
+        let over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    nix::sys::pthread::pthread_kill(asking, nix::sys::signal::Signal::SIGURG).unwrap();
+                    std::thread::yield_now();
+                }
+            });
+            let told: Vec<_> = (0..20)
+                .map(|_| output(dir, &["rev-parse", "--is-inside-work-tree"], Instant::now() + PATIENT))
+                .collect();
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(told, vec![Ok(b"true\n".to_vec()); 20]);
+        });
+        signal_hook::low_level::unregister(hearing);
+    }
 
     #[test]
     fn branch_and_dirt_are_told() {

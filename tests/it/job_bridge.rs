@@ -16,7 +16,7 @@ use windlass::process::{News, Record};
 use crate::commands::{Bench, carrying, mark, next, until};
 use crate::scenarios::agree;
 
-const GRACE_MS: u64 = 150;
+const GRACE_MS: u64 = 800;
 /// More than the other processes of any scenario.
 const PROCESSES_MAX: u32 = 12;
 

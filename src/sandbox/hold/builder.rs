@@ -1,11 +1,12 @@
 //! Makes a hold: bubblewrap sets the namespaces up around a shell that waits, they are opened, and the shell may go.
 //! Blocking.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::plan::{Facts, arguments};
@@ -61,14 +62,23 @@ fn told_number(bubblewrap: &mut Child) -> Option<u32> {
         let left = until.saturating_duration_since(Instant::now());
         let wait = PollTimeout::from(u16::try_from(left.as_millis()).unwrap_or(u16::MAX));
         let mut fds = [PollFd::new(out.as_fd(), PollFlags::POLLIN)];
-        if left.is_zero() || poll(&mut fds, wait).ok()? == 0 {
+        if left.is_zero() {
             return None;
+        }
+        // the end of any child of the program interrupts both calls: that is no answer of its
+        match poll(&mut fds, wait) {
+            Ok(0) => return None,
+            Ok(_) => {}
+            Err(Errno::EINTR) => continue,
+            Err(_) => return None,
         }
         let mut byte = [0];
-        if out.read(&mut byte).ok()? == 0 {
-            return None;
+        match out.read(&mut byte) {
+            Ok(0) => return None,
+            Ok(_) => told.extend(byte),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
         }
-        told.extend(byte);
     }
     std::str::from_utf8(&told).ok()?.trim().parse().ok()
 }
