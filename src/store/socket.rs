@@ -33,8 +33,6 @@ use crate::law::socket::{Found, Kind, Placing, Plan, SOCKET_MODE, Seen, There, d
 
 /// Peers that may wait to be let in.
 const BACKLOG: i32 = 32;
-/// How often the directory is made anew when a program that just left has removed it.
-const TRIES_MAX: u32 = 100;
 /// How long another program may take to put its socket there, and how often it is looked whether it has.
 const TURN_MAX: Duration = Duration::from_secs(2);
 const TURN_AGAIN: Duration = Duration::from_millis(5);
@@ -219,16 +217,16 @@ impl Bound {
     /// Puts the socket of a session into this directory, which is made if it is not there. It does not block when
     /// somebody is let in by it.
     pub fn new(path: &Path, session: &SessionId, lease_is_ours: bool) -> Result<(Self, UnixListener), Error> {
-        let mut tries = 0;
+        let begun = Instant::now();
         loop {
-            let dir = SocketDir::make(path)?;
-            match dir.listen(session, lease_is_ours) {
-                Ok(listener) => return Ok((Self { dir, session: session.clone() }, listener)),
+            let put = SocketDir::make(path).and_then(|dir| Ok((dir.listen(session, lease_is_ours)?, dir)));
+            match put {
+                Ok((listener, dir)) => return Ok((Self { dir, session: session.clone() }, listener)),
                 // who left just now found it empty and removed it
                 Err(Error::Io { source, .. })
-                    if source.kind() == io::ErrorKind::NotFound && tries < TRIES_MAX =>
+                    if source.kind() == io::ErrorKind::NotFound && begun.elapsed() < TURN_MAX =>
                 {
-                    tries += 1;
+                    std::thread::sleep(TURN_AGAIN);
                 }
                 Err(error) => return Err(error),
             }

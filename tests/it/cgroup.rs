@@ -112,7 +112,13 @@ async fn what_a_dead_keeper_left_is_swept_and_a_living_ones_is_not() {
     let entered = std::fs::write(dead.join("cgroup.procs"), left.0.id().to_string()).is_ok();
     std::fs::create_dir(&alive).unwrap();
     living.enter(&alive);
-    Bench::new().run("true").await;
+    // what has not died yet when it is swept is left to the next keeper
+    for _ in 0..20 {
+        Bench::new().run("true").await;
+        if !dead.exists() {
+            break;
+        }
+    }
     // a keeper of another test may be sweeping it
     until("the dead one's is swept", || !dead.exists()).await;
     assert!(living.lives() && alive.exists());

@@ -16,7 +16,7 @@ use windlass::process::{News, Record};
 use crate::commands::{Bench, carrying, mark, next, until};
 use crate::scenarios::agree;
 
-const GRACE_MS: u64 = 800;
+const GRACE_MS: u64 = 400;
 /// More than the other processes of any scenario.
 const PROCESSES_MAX: u32 = 12;
 
@@ -129,9 +129,9 @@ impl Scenario {
         let _ = match self.main {
             Main::Exits(code) => writeln!(script, "exit {code}"),
             Main::Dies(signal) => writeln!(script, "kill -{signal} $$; sleep {mark}"),
-            Main::Waits | Main::WaitsDeaf | Main::CleansUp(_) => {
-                writeln!(script, "while :; do sleep {mark}; done")
-            }
+            Main::Waits | Main::WaitsDeaf => writeln!(script, "while :; do sleep {mark}; done"),
+            // it waits where a signal is heard at once: a child that bash has just forked may swallow its own
+            Main::CleansUp(_) => writeln!(script, "sleep {mark} & while :; do wait; done"),
         };
         script
     }

@@ -3,13 +3,14 @@
 
 use std::fs;
 use std::io::{BufRead, ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, lchown, symlink};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use nix::sys::socket::{Shutdown, shutdown};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Uid, geteuid, mkfifo, seteuid};
 use proptest::prelude::*;
@@ -253,19 +254,24 @@ fn standing() -> impl Strategy<Value = (Vec<(Standing, bool)>, bool)> {
     (prop::collection::vec(one, 0..8), prop::bool::weighted(0.1))
 }
 
+/// Nobody listens there from now on. A process that another test is just starting has the listener too for a moment.
+fn die(listener: UnixListener) {
+    shutdown(listener.as_raw_fd(), Shutdown::Both).unwrap();
+}
+
 /// Puts it there; what must live on for it.
 fn stand(thing: Standing, at: &Path) -> Option<OwnedFd> {
     match thing {
         Standing::Live => return Some(UnixListener::bind(at).unwrap().into()),
-        Standing::Dead => drop(UnixListener::bind(at).unwrap()),
+        Standing::Dead => die(UnixListener::bind(at).unwrap()),
         Standing::DeadOfAStranger => {
-            drop(UnixListener::bind(at).unwrap());
+            die(UnixListener::bind(at).unwrap());
             lchown(at, Some(STRANGER), None).unwrap();
         }
         Standing::LinkToDead => {
             let dead =
                 at.parent().unwrap().with_file_name(format!("dead.{}", at.display()).replace('/', "_"));
-            drop(UnixListener::bind(&dead).unwrap());
+            die(UnixListener::bind(&dead).unwrap());
             symlink(dead, at).unwrap();
         }
         Standing::Datagrams => return Some(UnixDatagram::bind(at).unwrap().into()),
@@ -343,7 +349,7 @@ fn a_socket_that_was_just_put_there_is_never_swept() {
         for round in 0..ROUNDS {
             let (bound, listener) = Bound::new(&at, &session, true).unwrap();
             assert!(at.join(name).exists(), "the live socket {name} was swept in round {round}");
-            drop(listener);
+            die(listener);
             if round % 2 == 0 {
                 std::mem::forget(bound);
             }

@@ -50,7 +50,7 @@ fn file_tools_work_on_the_copy_and_name_what_the_agent_sees() {
             json!({"patch": "*** Begin Patch\n*** Update File: d/b.rs\n@@\n-fn two() {}\n+fn five() {}\n*** End Patch"}),
         ),
         ("grep", json!({"pattern": "fn", "path": parent})),
-        ("glob", json!({"pattern": "**/*.rs", "path": "."})),
+        ("glob", json!({"pattern": "new/*.rs", "path": "."})),
         ("read", json!({"path": "a.rz"})),
         ("read", json!({"path": "/etc/passwd"})),
         ("write", json!({"path": "../x", "content": "x"})),

@@ -269,7 +269,7 @@ fn inner(
     let stacked = places.frame.is_none();
     for (side, part) in &places.versions {
         head(&words::side(*side, child, *alone), stacked, part.head, buf, theme);
-        column(&of, *side, strip_top(of.text, part.body, drawn.rows), part.body, buf);
+        column(&of, *side, strip_top(of.text, *side, part.body, drawn.rows), part.body, buf);
     }
     let mut cursor = None;
     if let Some(part) = places.result {
@@ -315,12 +315,15 @@ fn colour(
     }
 }
 
-/// The first row of a version: where it has fewer rows than the others, those of the hunk at hand are seen.
-fn strip_top(text: &Text, place: Rect, rows: usize) -> usize {
+/// The first row of a version: where it has fewer rows than the others, its own lines of the hunk at hand are seen.
+fn strip_top(text: &Text, side: Side, place: Rect, rows: usize) -> usize {
     let height = usize::from(place.height);
-    let start = text.current.map(|current| text.table.of(current).start);
-    match start.filter(|start| height < rows && *start > text.top && *start < text.top + rows) {
-        Some(start) => start.min(text.top + rows - height),
+    let hunk = text.current.map(|current| text.table.of(current));
+    match hunk.filter(|hunk| height < rows && hunk.start > text.top && hunk.start < text.top + rows) {
+        Some(hunk) => {
+            let first = text.table.rows[hunk.clone()].iter().position(|row| row.line(side).is_some());
+            (hunk.start + first.unwrap_or(0)).min((text.top + rows).saturating_sub(height))
+        }
         None => text.top,
     }
 }
