@@ -267,7 +267,7 @@ impl Tree {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// A kill at any moment of any tree: whoever may be signalled is gone in the end, also those who are deaf, who were
     /// born after the first signal, and who outlived the command's own process.
