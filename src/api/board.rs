@@ -2,6 +2,7 @@
 //!
 //! Plain data. `link` holds it behind one lock, so that a reader sees one moment of all of it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -108,6 +109,8 @@ pub struct Status {
     pub pending: Vec<Pending>,
     /// Conflicts of this session's hand-backs that nobody resolved yet.
     pub open_conflicts: usize,
+    /// The children of whom such a conflict is open, by the names of their copies: `lexer`, `lexer.2`.
+    pub conflicted: BTreeSet<String>,
 }
 
 /// What kind of part of an answer streams.

@@ -425,6 +425,7 @@ fn status_before(options: &Options) -> Status {
         cost: None,
         pending: Vec::new(),
         open_conflicts: 0,
+        conflicted: std::collections::BTreeSet::new(),
     }
 }
 

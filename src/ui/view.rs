@@ -163,10 +163,11 @@ fn draw_jobs(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme
 fn draw_agents(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
     let rect = if over(places) == Looked::Agents { Some(model.conversation_area) } else { places.agents };
     model.agents_area = rect.unwrap_or_default();
-    let open = model.status.open_conflicts > 0;
+    let status = model.status.clone();
     // while a person is asked, nothing turns
     let still = model.reduced_motion || !model.approvals.is_empty();
-    let shown = agents::Shown { now, focus: model.focus == PaneId::Agents, still, open };
+    let shown =
+        agents::Shown { now, focus: model.focus == PaneId::Agents, still, conflicted: &status.conflicted };
     agents::view(&mut model.agents, model.agents_area, buf, theme, shown);
 }
 
@@ -286,27 +287,35 @@ fn strip(model: &Model, area: Rect, now: Millis) -> Option<live::Line> {
     }
 }
 
-/// The counts of agents and jobs, where there is no room for their panes: in full, and shorter where there is less room.
+/// The counts of agents, open conflicts and jobs, where there is no room for panes: in full, and shorter where there is
+/// less room.
 fn counts(model: &Model, area: Rect) -> Vec<String> {
     let has_pane = area.width >= crate::ui::layout::WIDE && !model.live.hidden;
     if has_pane {
         return Vec::new();
     }
-    let open = model.status.open_conflicts > 0;
+    // what is listed is not counted beside it
     let shown = |pane, counts: String| if model.focus == pane { String::new() } else { counts };
     let key = |action| model.keymap.hint(action);
-    let agents = shown(PaneId::Agents, agents::counts(&model.agents, &key(Action::Agents), open));
+    let agents = shown(PaneId::Agents, agents::counts(&model.agents, &key(Action::Agents)));
     let jobs = shown(PaneId::Jobs, jobs::counts(&model.jobs, &key(Action::Jobs)));
-    let mut out = match (agents.is_empty(), jobs.is_empty()) {
-        (true, true) => return Vec::new(),
-        (true, false) => vec![jobs],
-        (false, true) => vec![agents],
-        (false, false) => vec![format!("{agents}  {jobs}"), agents],
+    let few = match model.agents.running().count() {
+        0 => String::new(),
+        1 => "1 agent".to_owned(),
+        more => format!("{more} agents"),
     };
-    let running = model.agents.running().count();
-    if running > 0 && model.focus != PaneId::Agents {
-        out.push(format!("{running} agent{}", if running == 1 { "" } else { "s" }));
-    }
+    let few = shown(PaneId::Agents, few);
+    let (conflicts, flag) = match model.status.open_conflicts {
+        0 => (String::new(), String::new()),
+        open => (format!("{} · {}", chrome::conflicts(open), key(Action::HandBack)), format!("⚑ {open}")),
+    };
+    let tries: [&[&String]; 5] =
+        [&[&agents, &conflicts, &jobs], &[&agents, &conflicts], &[&agents, &flag], &[&few, &flag], &[&flag]];
+    let joined = |parts: &[&String]| {
+        parts.iter().filter(|part| !part.is_empty()).map(|part| part.as_str()).collect::<Vec<_>>().join("  ")
+    };
+    let mut out: Vec<String> = tries.into_iter().map(joined).filter(|counts| !counts.is_empty()).collect();
+    out.dedup();
     out
 }
 

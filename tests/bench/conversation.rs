@@ -36,6 +36,7 @@ pub fn record() -> Record {
         cost: None,
         pending: Vec::new(),
         open_conflicts: 0,
+        conflicted: std::collections::BTreeSet::new(),
     };
     Record {
         jobs: windlass::law::board::Board::default(),

@@ -69,14 +69,15 @@ impl Place {
         Ok(HandBackPath { path, verdict, by_hand, draft })
     }
 
-    /// How many conflicts are open, and what could not be read.
-    pub(super) fn count(&self) -> (usize, Vec<String>) {
-        let (mut open, mut troubles) = (0, Vec::new());
+    /// How many conflicts of each child are open, where any is, and what could not be read.
+    pub(super) fn count(&self) -> (BTreeMap<String, usize>, Vec<String>) {
+        let (mut open, mut troubles) = (BTreeMap::new(), Vec::new());
         match rooms(&self.rooms) {
             Ok(rooms) => {
                 for (child, room) in rooms {
                     match room.standing() {
-                        Ok(standing) => open += standing.open.len(),
+                        Ok(standing) if standing.open.is_empty() => {}
+                        Ok(standing) => drop(open.insert(child, standing.open.len())),
                         Err(error) => {
                             troubles
                                 .push(format!("The hand-back of {child} cannot be read: {}.", chain(&error)));

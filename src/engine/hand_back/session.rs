@@ -1,7 +1,7 @@
 //! The owner's part: questions about hand-backs are answered on blocking threads, and the open conflicts are counted
 //! at the open, after each answer and after a child's hand-back ended.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Place;
@@ -33,8 +33,8 @@ impl HandBacks {
 pub struct Looked {
     /// The answer to a question of the front end.
     answer: Option<(u64, Reply)>,
-    /// Conflicts that are open; none: it broke off inside.
-    open: Option<usize>,
+    /// Conflicts that are open, by the child; none: it broke off inside.
+    open: Option<BTreeMap<String, usize>>,
     /// What could not be read or ended.
     troubles: Vec<String>,
 }
@@ -96,10 +96,15 @@ impl Owner {
     pub(in crate::engine) fn on_hand_backs(&mut self, looked: Looked) {
         let Looked { answer, open, troubles } = looked;
         self.hand_backs.under_way = self.hand_backs.under_way.saturating_sub(1);
-        if let Some(open) = open
-            && self.shared.read().status.open_conflicts != open
-        {
-            self.shared.change(|record| Arc::make_mut(&mut record.status).open_conflicts = open);
+        if let Some(open) = open {
+            let (count, of) = (open.values().sum(), open.into_keys().collect());
+            let status = self.shared.read().status.clone();
+            if (status.open_conflicts, &status.conflicted) != (count, &of) {
+                self.shared.change(|record| {
+                    let status = Arc::make_mut(&mut record.status);
+                    (status.open_conflicts, status.conflicted) = (count, of);
+                });
+            }
         }
         for text in troubles {
             if self.hand_backs.told.insert(text.clone()) {

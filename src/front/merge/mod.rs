@@ -131,6 +131,7 @@ fn record(files: &Files) -> Record {
         cost: None,
         pending: Vec::new(),
         open_conflicts: 1,
+        conflicted: std::collections::BTreeSet::new(),
     };
     let title = files.merged.display().to_string();
     Record {

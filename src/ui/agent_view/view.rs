@@ -73,7 +73,7 @@ fn head(
         put(buf, x, place.y, "is off the list", left(x), theme.title);
         return;
     };
-    let open = model.status.open_conflicts > 0;
+    let open = agents::open(&state.path, row, &model.status.conflicted);
     let (mark, role) = agents::mark(row, spinner(now, model.reduced_motion), open);
     x += put(buf, x, place.y, mark, left(x), on_title(Look::from(role).style(theme))) as u16;
     x = (x + 1).min(place.right());

@@ -63,6 +63,7 @@ fn record() -> Record {
         cost: None,
         pending: Vec::new(),
         open_conflicts: 0,
+        conflicted: std::collections::BTreeSet::new(),
     };
     let mut jobs = Board::default();
     jobs.begin(JobId(1), row(1, true));

@@ -113,8 +113,10 @@ fn by_hand(back: &HandBack, path: &TreePath) -> ByHand {
 }
 
 fn until_open(running: &mut Running, count: usize) {
-    running
-        .until("the count of open conflicts", |record| (record.status.open_conflicts == count).then_some(()));
+    running.until("the count of open conflicts", |record| {
+        let status = &record.status;
+        (status.open_conflicts == count && status.conflicted.is_empty() == (count == 0)).then_some(())
+    });
 }
 
 /// Two conflicts and a taken path.

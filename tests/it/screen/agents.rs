@@ -22,7 +22,7 @@ fn node(path: &str, workspace: Workspace) -> AgentNode {
         name: path.rsplit('/').next().unwrap_or(path).into(),
         session: SessionId::new(format!("s-{path}")),
         workspace,
-        room: (workspace == Workspace::Isolated).then(|| "/srv/room".into()),
+        room: (workspace == Workspace::Isolated).then(|| format!("/srv/rooms/{path}").into()),
         model: (path == "manual").then(|| "anthropic/claude-haiku".into()),
         tools: None,
         budget: None,
@@ -85,7 +85,10 @@ fn some() -> Record {
     agent(&mut record, "old", AgentState::Cut);
     record.agents.report(&"bench-文書".into(), |row| row.held = Some(false));
     record.agents.report(&"fmt".into(), |row| row.now = String::new());
-    record::status(&mut record, |status| status.open_conflicts = 1);
+    record::status(&mut record, |status| {
+        status.open_conflicts = 1;
+        status.conflicted = ["manual".to_owned()].into();
+    });
     record
 }
 
@@ -123,6 +126,48 @@ fn the_agents_read_well() {
             screen.shown()
         });
     }
+}
+
+#[test]
+fn open_conflicts_are_counted_over_the_composer_until_none_is_open() {
+    let row = |screen: &mut Screen, wanted: &str| {
+        let shown = screen.shown();
+        let title = shown.lines().next().unwrap_or_default().to_owned();
+        let found = shown.lines().skip(1).find(|line| line.contains(wanted)).map(str::to_owned);
+        (title, found)
+    };
+    let open = |screen: &mut Screen, count: usize| {
+        screen.change(|record| record::status(record, |status| status.open_conflicts = count));
+    };
+    for (columns, wanted) in
+        [(109, "⚑ 12 conflicts · ^X h"), (80, "^X a  ⚑ 12"), (40, "5 agents  ⚑ 12"), (29, "⚑ 12")]
+    {
+        let mut screen = Screen::new(columns, 24, some());
+        open(&mut screen, 12);
+        let (_, found) = row(&mut screen, wanted);
+        assert!(found.is_some(), "{columns}: {}", screen.shown());
+        // the list of agents says nothing of them
+        screen.keys("ctrl-x a");
+        assert!(row(&mut screen, "⚑ 12").1.is_some(), "{columns}: {}", screen.shown());
+        screen.keys("esc");
+        open(&mut screen, 0);
+        assert_eq!(row(&mut screen, "⚑").1, None, "{columns}");
+    }
+    // also where nothing else is to be counted
+    let mut screen = Screen::new(80, 24, record::empty());
+    open(&mut screen, 1);
+    assert!(row(&mut screen, "⚑ 1 conflict · ^X h").1.is_some(), "{}", screen.shown());
+}
+
+#[test]
+fn an_agent_whose_conflicts_are_resolved_has_its_mark_while_those_of_another_are_open() {
+    let mut record = some();
+    let back = report(&[], &["src/lexer.rs"]);
+    agent(&mut record, "lexer-2", AgentState::Ended(Arc::new(end("lexer-2", End::Answered, Some(back)))));
+    let mut screen = Screen::new(130, 36, record);
+    let shown = screen.shown();
+    let line = |name: &str| shown.lines().find(|line| line.contains(name)).expect("its row").to_owned();
+    assert!(line("manual ").contains('⚑') && line("lexer-2 ").contains('✓'), "{shown}");
 }
 
 /// Two agents were asked for, and both have ended.

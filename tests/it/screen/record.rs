@@ -41,6 +41,7 @@ pub fn empty() -> Record {
             cost: Some(0.42),
             pending: Vec::new(),
             open_conflicts: 0,
+            conflicted: std::collections::BTreeSet::new(),
         }),
         revision: 0,
     }

@@ -19,7 +19,7 @@ use crate::ui::action::Action;
 pub use order::Listed;
 pub use update::{one, update};
 pub use view::{Shown, counts, view};
-pub use words::{calls, ended, held, lists, mark, says, spins, time, tokens, told};
+pub use words::{calls, ended, held, lists, mark, open, says, spins, time, tokens, told};
 
 /// What the pane remembers.
 #[derive(Debug, Default)]

@@ -1,5 +1,7 @@
 //! Draws the agents pane, and the line of counts where it has no room.
 
+use std::collections::BTreeSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -19,19 +21,19 @@ const STATE_COLUMNS: usize = 12;
 
 /// What the view needs beside the state.
 #[derive(Clone, Copy)]
-pub struct Shown {
+pub struct Shown<'a> {
     /// The time.
     pub now: Millis,
     /// Whether the pane has the focus.
     pub focus: bool,
     /// Whether spinners stand still.
     pub still: bool,
-    /// Whether any conflict of the session is open.
-    pub open: bool,
+    /// The children of whom a conflict is open.
+    pub conflicted: &'a BTreeSet<String>,
 }
 
 /// Draws the pane's content.
-pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, shown: Shown) {
+pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, shown: Shown<'_>) {
     state.rows.clear();
     state.drawn = !area.is_empty();
     if area.is_empty() {
@@ -166,7 +168,7 @@ fn draw_row(
     place: Rect,
     buf: &mut Buffer,
     theme: &Theme,
-    shown: Shown,
+    shown: Shown<'_>,
     (names, marked): (usize, bool),
 ) {
     let (y, wide) = (place.y, usize::from(place.width));
@@ -180,7 +182,8 @@ fn draw_row(
     let room = names.saturating_sub(shift).min(left(from));
     put(buf, from, y, &ellipsis(&tame(&listed.name), room), room, ink(Role::Tool));
     let x = (place.x + names as u16 + 1).min(place.right());
-    let (mark, role) = words::mark(row, spinner(shown.now, shown.still), shown.open);
+    let open = words::open(&listed.path, row, shown.conflicted);
+    let (mark, role) = words::mark(row, spinner(shown.now, shown.still), open);
     let mut x = (x + put(buf, x, y, mark, left(x), ink(role)) as u16 + 1).min(place.right());
     if row.held == Some(false) && row.end().is_none() {
         x += put(buf, x, y, "not held ", left(x), ink(Role::Warning)) as u16;
@@ -235,12 +238,13 @@ fn empty(area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
 }
 
-/// The line of counts for screens without the pane: what works, waits, asks, ended and how. Empty without agents.
-pub fn counts(state: &State, key: &str, open: bool) -> String {
-    let marks = ["●", "◌", "◐", "?", "⚑", "✓", "✗"];
-    let mut counts = [0usize; 7];
+/// The line of counts for screens without the pane: what works, waits, asks, ended and how. Empty without agents. Of
+/// conflicts it says nothing: those are counted for themselves.
+pub fn counts(state: &State, key: &str) -> String {
+    let marks = ["●", "◌", "◐", "?", "✓", "✗"];
+    let mut counts = [0usize; 6];
     for (_, row) in state.iter() {
-        let (mark, _) = words::mark(row, "●", open);
+        let (mark, _) = words::mark(row, "●", false);
         if let Some(at) = marks.iter().position(|known| *known == mark) {
             counts[at] += 1;
         }

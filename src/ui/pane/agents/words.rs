@@ -1,6 +1,8 @@
 //! How an agent stands, in a mark and in words. For the pane, for the transcript of one agent, and for whatever else
 //! tells of agents.
 
+use std::collections::BTreeSet;
+
 use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport};
 use crate::base::Millis;
 use crate::law::children::End;
@@ -27,7 +29,7 @@ pub fn spins(row: &AgentRow) -> bool {
 }
 
 /// The mark of an agent and its look: the spinner works, `◌` waits, `?` asks the person, `◐` is being stopped, the rest
-/// as of `ended`. `open`: whether any conflict of the session is open.
+/// as of `ended`. `open`: whether a conflict of it is open.
 pub fn mark(row: &AgentRow, spinner: &'static str, open: bool) -> (&'static str, Role) {
     match &row.state {
         _ if spins(row) => (spinner, Role::Accent),
@@ -38,6 +40,13 @@ pub fn mark(row: &AgentRow, spinner: &'static str, open: bool) -> (&'static str,
             ("?", Role::Warning)
         }
     }
+}
+
+/// Whether a conflict of it is open, where its parent's session has open ones of these children. What came back to
+/// another agent is counted by that one's session: it counts as open here.
+pub fn open(path: &str, row: &AgentRow, conflicted: &BTreeSet<String>) -> bool {
+    let room = row.node.room.as_deref().and_then(std::path::Path::file_name);
+    path.contains('/') || room.and_then(|name| name.to_str()).is_some_and(|name| conflicted.contains(name))
 }
 
 /// The mark of an end and its look: `⚑` conflicts that may be open, `✓` went well, `✗` did not.

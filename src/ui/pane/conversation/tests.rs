@@ -50,6 +50,7 @@ impl Fake {
             cost: None,
             pending: Vec::new(),
             open_conflicts: 0,
+            conflicted: std::collections::BTreeSet::new(),
         };
         Self(Record {
             path: Vec::new(),
