@@ -11,12 +11,13 @@ use crate::ui::agents_update::{self, to_agents};
 use crate::ui::conflict_update;
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, leave, to_jobs};
+use crate::ui::list_update::{moves, to_list};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::list::Goal;
 use crate::ui::overlay::{Overlay, approve, catalog, line, list};
 use crate::ui::pane::tree::Target;
-use crate::ui::pane::{PaneId, composer, conversation};
+use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
 
@@ -29,20 +30,18 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
     if let Some(msg) = scrolls(action) {
         return to_conversation(model, msg, now, out);
     }
-    if let Some(msg) = jobs_update::msg_of(action) {
-        return to_jobs(model, msg, now, out);
+    if let Some((pane, msg)) = moves(action) {
+        return to_list(model, pane, msg, now, out);
     }
-    if job_view::fits(action) {
-        return job_view::act(model, action, now, out);
-    }
-    if let Some(msg) = agents_update::msg_of(action) {
-        return to_agents(model, msg, now, out);
-    }
-    if conflict_update::fits(action) {
-        return conflict_update::act(model, action, now, out);
-    }
-    if let Some(msg) = tree_update::msg_of(action) {
-        return to_tree(model, msg, now, out);
+    match action.layer() {
+        Layer::Jobs if action != A::JobKeys => return to_jobs(model, jobs::Msg::Do(action), now, out),
+        Layer::Agents if action != A::AgentKeys => {
+            return to_agents(model, agents::Msg::Do(action), now, out);
+        }
+        Layer::Tree if action != A::TreeKeys => return to_tree(model, tree::Msg::Do(action), now, out),
+        Layer::JobView => return job_view::act(model, action, now, out),
+        Layer::Conflict | Layer::ConflictEdit => return conflict_update::act(model, action, now, out),
+        _ => {}
     }
     match action {
         A::Interrupt => interrupt(model, now, out),

@@ -496,6 +496,10 @@ impl Action {
     pub fn parse(layer: Layer, name: &str) -> Option<Action> {
         ACTIONS.iter().find(|(l, _, n, _)| *l == layer && *n == name).map(|(_, action, _, _)| *action)
     }
+    /// The layer that it is of.
+    pub fn layer(self) -> Layer {
+        ACTIONS.iter().find(|(_, a, _, _)| *a == self).map_or(Layer::Global, |(layer, _, _, _)| *layer)
+    }
     /// What it does, in words.
     pub fn says(self) -> &'static str {
         ACTIONS.iter().find(|(_, a, _, _)| *a == self).map_or("", |(_, _, _, says)| says)

@@ -3,7 +3,6 @@
 use crate::api::agent::AgentState;
 use crate::api::command::{AgentAsk, Command};
 use crate::base::Millis;
-use crate::ui::action::Action;
 use crate::ui::agent_view;
 use crate::ui::conflict_update;
 use crate::ui::model::Model;
@@ -21,7 +20,12 @@ pub fn to_agents(model: &mut Model, msg: agents::Msg, now: Millis, out: &mut Vec
 /// Does what the agents pane wants.
 pub fn carry_out(model: &mut Model, wanted: agents::Out, now: Millis, out: &mut Vec<Effect>) {
     match wanted {
-        agents::Out::Ask(path, ask) => out.push(Effect::Send(Command::Agent { path, ask })),
+        agents::Out::Ask(path, ask) => {
+            if ask == AgentAsk::Dismiss {
+                model.agents.dismissing(path.clone());
+            }
+            out.push(Effect::Send(Command::Agent { path, ask }));
+        }
         agents::Out::Open(path) => agent_view::open(model, path, out),
         agents::Out::Message(path) => write_to(model, path),
         agents::Out::HandBack(path) => conflict_update::enter_child(model, path, now, out),
@@ -64,34 +68,4 @@ pub fn send(model: &mut Model, path: String, text: String, now: Millis, out: &mu
 pub fn enter(model: &mut Model) {
     model.focus = PaneId::Agents;
     model.agents.entered();
-}
-
-/// The message of an action of the agents pane.
-pub fn msg_of(action: Action) -> Option<agents::Msg> {
-    use agents::Msg as M;
-    Some(match action {
-        Action::AgentNext => M::Move(1),
-        Action::AgentPrevious => M::Move(-1),
-        Action::AgentPageDown => M::Page(1),
-        Action::AgentPageUp => M::Page(-1),
-        Action::AgentFirst => M::First,
-        Action::AgentLast => M::Last,
-        Action::AgentOpen
-        | Action::AgentMessage
-        | Action::AgentStop
-        | Action::AgentDelete
-        | Action::AgentHandBack
-        | Action::AgentCopy
-        | Action::AgentDismiss
-        | Action::AgentDismissAll
-        | Action::AgentLeave => M::Do(action),
-        _ => return None,
-    })
-}
-
-/// What is said of a letter that means nothing in the list of agents.
-pub fn not_a_key(model: &Model, c: char) -> String {
-    let back = model.keymap.hint(Action::AgentLeave);
-    let keys = model.keymap.hint(Action::AgentKeys);
-    format!("`{c}` does nothing here: {keys} shows the keys, {back} goes back to your draft")
 }

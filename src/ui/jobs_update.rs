@@ -64,47 +64,12 @@ pub fn detach(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     }
 }
 
-/// The message of an action of the jobs pane.
-pub fn msg_of(action: Action) -> Option<jobs::Msg> {
-    use jobs::Msg as M;
-    Some(match action {
-        Action::JobNext => M::Move(1),
-        Action::JobPrevious => M::Move(-1),
-        Action::JobPageDown => M::Page(1),
-        Action::JobPageUp => M::Page(-1),
-        Action::JobFirst => M::First,
-        Action::JobLast => M::Last,
-        Action::JobOpen
-        | Action::JobAttach
-        | Action::JobKill
-        | Action::JobSignal
-        | Action::JobKeep
-        | Action::JobCopy
-        | Action::JobCopyLast
-        | Action::JobDismiss
-        | Action::JobDismissAll
-        | Action::JobFind
-        | Action::JobLeave => M::Do(action),
-        _ => return None,
-    })
-}
-
 /// What is said of something that was typed beside a job that waits for it, and went nowhere; none: no job waits. It
 /// does not say what was typed: that may be a password.
 pub fn missed(model: &Model, attach: Action) -> Option<String> {
     let job = model.jobs.waits()?;
     let key = model.keymap.hint(attach);
     Some(format!("nothing of that went to {job}, which waits for input: {key} attaches to it"))
-}
-
-/// What is said of a letter that means nothing in the list of jobs.
-pub fn not_a_key(model: &Model, c: char) -> String {
-    if let Some(words) = missed(model, Action::JobAttach) {
-        return words;
-    }
-    let back = model.keymap.hint(Action::JobLeave);
-    let keys = model.keymap.hint(Action::JobKeys);
-    format!("`{c}` does nothing here: {keys} shows the keys, {back} goes back to your draft")
 }
 
 /// Whether jobs or agents run: leaving is asked about.

@@ -36,6 +36,8 @@ pub mod jsonc;
 pub mod keymap;
 /// Where everything stands.
 pub mod layout;
+/// Moving in the lists of the main screen.
+mod list_update;
 /// The one model.
 pub mod model;
 /// What can happen, and what is wanted.

@@ -370,14 +370,14 @@ impl Model {
                 (false, false) => Motion::Still,
             };
         }
-        let agents = self.agents.drawn && self.agents.animates();
+        let agents = self.agents.drawn() && self.agents.animates();
         let moves =
             self.status.phase.busy() || self.live.running() > 0 || self.conversation.animates() || agents;
         // while a person is asked, only the times go on
         match (moves, self.reduced_motion || !self.approvals.is_empty()) {
             // the times of jobs and agents, where they are seen
-            (false, _) if self.jobs.drawn && self.jobs.running().next().is_some() => Motion::Clock,
-            (false, _) if self.agents.drawn && self.agents.running().next().is_some() => Motion::Clock,
+            (false, _) if self.jobs.drawn() && self.jobs.running().next().is_some() => Motion::Clock,
+            (false, _) if self.agents.drawn() && self.agents.running().next().is_some() => Motion::Clock,
             (false, _) => Motion::Still,
             (true, true) => Motion::Clock,
             (true, false) => Motion::Spin,

@@ -3,7 +3,6 @@
 use crate::api::command::{Command, Query};
 use crate::api::event::{RewindPlan, Rewound, TreeEntry};
 use crate::base::{JobId, Millis, SessionId};
-use crate::ui::action::Action;
 use crate::ui::jobs_update::{exit_with, leave};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
@@ -14,7 +13,7 @@ use crate::ui::pane::tree::{self, Target};
 
 /// Gives the tree a message and does what it wants.
 pub fn to_tree(model: &mut Model, msg: tree::Msg, now: Millis, out: &mut Vec<Effect>) {
-    for wanted in tree::update(&mut model.tree, msg) {
+    for wanted in tree::update(&mut model.tree, msg, now) {
         match wanted {
             tree::Out::Rewind(target) => {
                 let query = Query::RewindPlan { to: target.to.clone() };
@@ -109,32 +108,4 @@ pub fn rewound(model: &mut Model, done: &Rewound, now: Millis) {
     }
     words.extend(undo.map(str::to_owned));
     model.say(words.join(" · "), now);
-}
-
-/// The message of an action of the tree.
-pub fn msg_of(action: Action) -> Option<tree::Msg> {
-    use tree::Msg as M;
-    Some(match action {
-        Action::TreeNext => M::Move(1),
-        Action::TreePrevious => M::Move(-1),
-        Action::TreePageDown => M::Page(1),
-        Action::TreePageUp => M::Page(-1),
-        Action::TreeFirst => M::First,
-        Action::TreeLast => M::Last,
-        Action::TreeToggle
-        | Action::TreeToggleAll
-        | Action::TreeRewind
-        | Action::TreeFork
-        | Action::TreeCopy
-        | Action::TreeFind
-        | Action::TreeLeave => M::Do(action),
-        _ => return None,
-    })
-}
-
-/// What is said of a letter that means nothing in the tree.
-pub fn not_a_key(model: &Model, c: char) -> String {
-    let back = model.keymap.hint(Action::TreeLeave);
-    let keys = model.keymap.hint(Action::TreeKeys);
-    format!("`{c}` does nothing here: {keys} shows the keys, {back} goes back to your draft")
 }

@@ -6,17 +6,18 @@ use crate::base::Millis;
 use crate::ui::act;
 use crate::ui::action::{Action, Layer};
 use crate::ui::agent_view;
-use crate::ui::agents_update::{self, to_agents};
+use crate::ui::agents_update::to_agents;
 use crate::ui::conflict_update::{self, to_conflict};
 use crate::ui::input::{self, Input, Key, Mouse, MouseDid};
 use crate::ui::job_view;
 use crate::ui::jobs_update::{self, to_jobs};
 use crate::ui::keymap::Meaning;
+use crate::ui::list_update;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Msg};
 use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::overlay_update;
-use crate::ui::pane::{PaneId, agents, composer, conflict, conversation, jobs, tree};
+use crate::ui::pane::{PaneId, composer, conflict, conversation};
 use crate::ui::tree_update::{self, to_tree};
 
 /// Changes the model by a message.
@@ -114,23 +115,13 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     if model.overlays.is_empty() && model.agent_view.is_some() {
         return agent_view::on_mouse(model, mouse, now, out);
     }
+    if list_update::on_mouse(model, mouse, now, out) {
+        return;
+    }
     let by: i32 = match mouse.did {
         MouseDid::WheelUp => -3,
         MouseDid::WheelDown => 3,
         MouseDid::Press => {
-            if over_jobs(model, mouse) {
-                jobs_update::enter(model);
-                let row = mouse.row - model.jobs_area.y;
-                return to_jobs(model, jobs::Msg::Click(row), now, out);
-            }
-            if over(model, model.agents_area, mouse) {
-                agents_update::enter(model);
-                let row = mouse.row - model.agents_area.y;
-                return to_agents(model, agents::Msg::Click(row), now, out);
-            }
-            if over_tree(model, mouse) {
-                return to_tree(model, tree::Msg::Click(mouse.row - model.tree_area.y), now, out);
-            }
             let area = model.conversation_area;
             // a click chooses in the conversation only; it never answers anything
             if !model.covered()
@@ -144,35 +135,12 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
         }
         MouseDid::Release | MouseDid::Drag | MouseDid::Other => return,
     };
-    if over_jobs(model, mouse) {
-        return to_jobs(model, jobs::Msg::Scroll(by), now, out);
-    }
-    if over(model, model.agents_area, mouse) {
-        return to_agents(model, agents::Msg::Scroll(by), now, out);
-    }
-    if over_tree(model, mouse) {
-        return to_tree(model, tree::Msg::Scroll(by), now, out);
-    }
     match model.overlays.last_mut() {
         Some(Overlay::List(list)) => list.step(by.signum()),
         Some(Overlay::Page(page)) => page.scroll(by),
         Some(Overlay::Line(_)) => {}
         None => to_conversation(model, conversation::Msg::Lines(by), now, out),
     }
-}
-
-/// Whether the mouse is over the jobs, and they are not covered.
-fn over_jobs(model: &Model, mouse: Mouse) -> bool {
-    over(model, model.jobs_area, mouse)
-}
-
-/// Whether the mouse is over the tree, and it is not covered.
-fn over_tree(model: &Model, mouse: Mouse) -> bool {
-    over(model, model.tree_area, mouse)
-}
-
-fn over(model: &Model, area: ratatui::layout::Rect, mouse: Mouse) -> bool {
-    !model.covered() && model.approvals.is_empty() && area.contains((mouse.column, mouse.row).into())
 }
 
 fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
@@ -203,15 +171,8 @@ fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         Meaning::First => model.chord = Some(key),
         Meaning::Nothing => {
             let Some(c) = key.typed() else { return };
-            if !answering && model.focus == PaneId::Jobs {
-                // what is typed on there must not end what it does not mean
-                return model.say(jobs_update::not_a_key(model, c), now);
-            }
-            if !answering && model.focus == PaneId::Agents {
-                return model.say(agents_update::not_a_key(model, c), now);
-            }
-            if !answering && model.focus == PaneId::Tree {
-                return model.say(tree_update::not_a_key(model, c), now);
+            if let Some(words) = list_update::not_a_key(model, c).filter(|_| !answering) {
+                return model.say(words, now);
             }
             if answering || model.focus != PaneId::Composer {
                 // keys that mean nothing there are the beginning of a draft

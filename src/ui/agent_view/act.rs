@@ -4,7 +4,7 @@ use super::close;
 use crate::api::event::Reply;
 use crate::base::Millis;
 use crate::ui::act::scrolls;
-use crate::ui::action::{ACTIONS, Action, Layer};
+use crate::ui::action::{Action, Layer};
 use crate::ui::agents_update;
 use crate::ui::input::{Key, Mouse, MouseDid};
 use crate::ui::keymap::Meaning;
@@ -42,7 +42,7 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
 
 /// Whether an action is of the view alone.
 fn fits(action: Action) -> bool {
-    ACTIONS.iter().any(|(layer, of, ..)| *layer == Layer::AgentView && *of == action)
+    action.layer() == Layer::AgentView
 }
 
 /// Whether an action does something here.

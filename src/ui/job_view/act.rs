@@ -49,7 +49,7 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
 
 /// Whether an action is of the view.
 pub fn fits(action: Action) -> bool {
-    crate::ui::action::ACTIONS.iter().any(|(layer, of, ..)| *layer == Layer::JobView && *of == action)
+    action.layer() == Layer::JobView
 }
 
 /// The wheel scrolls.

@@ -5,6 +5,7 @@ pub mod composer;
 pub mod conflict;
 pub mod conversation;
 pub mod jobs;
+pub mod list;
 pub mod live;
 pub mod tree;
 

@@ -267,6 +267,8 @@ fn a_click_selects_an_agent_and_a_stopped_one_says_so_alone() {
     let press = Mouse { did: MouseDid::Press, column: 110, row, button: 0, up: false };
     screen.tell(Msg::Input(Input::Mouse(press)));
     assert_eq!(screen.keys("x"), [ask("lexer/tests", AgentAsk::Stop)]);
+    assert_eq!(screen.tell(Msg::Input(Input::Mouse(press))), [ask("lexer/tests", AgentAsk::Look)]);
+    screen.keys("esc");
     screen.change(|record| {
         record.agents.report(&"lexer/tests".into(), |row| row.state = AgentState::Stopping);
     });

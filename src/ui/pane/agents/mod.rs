@@ -12,9 +12,9 @@ mod words;
 use crate::api::agent::{AgentRow, AgentState};
 use crate::api::board::Record;
 use crate::api::command::AgentAsk;
-use crate::base::Millis;
 use crate::law::board::Picture;
 use crate::ui::action::Action;
+use crate::ui::pane::list::{self, List};
 
 pub use order::Listed;
 pub use update::{one, update};
@@ -27,37 +27,15 @@ pub struct State {
     picture: Picture<String, AgentRow>,
     /// The agents as they are listed.
     order: Vec<Listed>,
-    selected: Option<String>,
-    /// Where the selection is or was: moving goes on from there.
-    place: usize,
-    /// The first listed agent that is drawn.
-    top: usize,
-    /// The selection is to be brought into sight.
-    show: bool,
-    /// Rows of the pane as last drawn.
-    height: usize,
-    /// Which agent each row shows, as last drawn.
-    rows: Vec<String>,
-    clicked: Option<(String, Millis)>,
-    /// Whether the last frame showed the pane.
-    pub drawn: bool,
+    /// By their paths.
+    list: List<String>,
 }
 
 /// What can happen to the pane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg {
-    /// The selection goes so many rows down.
-    Move(i32),
-    /// By so many pages.
-    Page(i32),
-    /// To the first.
-    First,
-    /// To the last.
-    Last,
-    /// The list goes so many rows down, the selection stays on its agent.
-    Scroll(i32),
-    /// A click on this row of the pane.
-    Click(u16),
+    /// Moves in the list.
+    List(list::Msg),
     /// A key that is bound.
     Do(Action),
 }
@@ -86,7 +64,7 @@ impl State {
     pub fn sync(&mut self, record: &Record) -> bool {
         let changed = self.picture.update(&record.agents);
         if changed {
-            self.list();
+            self.arrange();
         }
         changed
     }
@@ -108,7 +86,7 @@ impl State {
     }
     /// The agent that keys are for.
     pub fn selected(&self) -> Option<&str> {
-        self.at().and(self.selected.as_deref())
+        self.list.chosen().map(String::as_str)
     }
     /// The agents as they are listed.
     pub fn listed(&self) -> &[Listed] {
@@ -122,31 +100,19 @@ impl State {
     }
     /// The pane gets the focus: something is selected where anything can be.
     pub fn entered(&mut self) {
-        if self.selected().is_none() {
-            self.choose(self.place);
-        }
-        self.show = true;
+        self.list.enter();
     }
-    fn list(&mut self) {
+    /// Whether the last frame showed an agent.
+    pub fn drawn(&self) -> bool {
+        self.list.drawn()
+    }
+    /// The person takes an agent off the list.
+    pub fn dismissing(&mut self, path: String) {
+        self.list.leaving(path);
+    }
+    fn arrange(&mut self) {
         self.order = order::tree(&self.picture);
-        if self.selected.as_ref().is_some_and(|path| self.picture.get(path).is_none()) {
-            self.selected = None;
-        }
-        if let Some(at) = self.at() {
-            self.show |= at != self.place;
-            self.place = at;
-        }
-    }
-    /// Where the selection is listed.
-    fn at(&self) -> Option<usize> {
-        let selected = self.selected.as_ref()?;
-        self.order.iter().position(|listed| listed.path == *selected)
-    }
-    /// Selects what is listed there, or the nearest.
-    fn choose(&mut self, at: usize) {
-        self.place = at.min(self.order.len().saturating_sub(1));
-        self.selected = self.order.get(self.place).map(|listed| listed.path.clone());
-        self.show = true;
+        self.list.set_all(self.order.iter().map(|listed| listed.path.clone()).collect());
     }
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::api::agent::{AgentEnd, AgentNode, HandBackReport, Workspace};
 use crate::api::message::Usage;
-use crate::base::SessionId;
+use crate::base::{Millis, SessionId};
 use crate::law::board::Board;
 use crate::law::children::{By, End};
 use crate::law::hand_back::tree::TreePath;
@@ -74,7 +74,7 @@ fn board(all: &[&str]) -> Board<String, AgentRow> {
 
 fn taken(state: &mut State, board: &Board<String, AgentRow>) {
     state.picture.update(board);
-    state.list();
+    state.arrange();
 }
 
 fn listed(state: &State) -> Vec<(u16, &str)> {
@@ -103,11 +103,11 @@ fn a_key_after_the_selected_agent_left_the_list_hits_no_other() {
     let mut board = board(&["a", "b", "c"]);
     let mut state = State::default();
     taken(&mut state, &board);
-    state.choose(1);
+    state.list.choose(1);
     board.end(&"b".to_owned());
     taken(&mut state, &board);
     assert!(matches!(update(&mut state, Msg::Do(Action::AgentStop), Millis(0))[..], [Out::Say(_)]));
-    update(&mut state, Msg::Move(1), Millis(0));
+    update(&mut state, Msg::List(list::Msg::Move(1)), Millis(0));
     assert_eq!(state.selected(), Some("c"), "one goes on from where it was");
 }
 
@@ -142,18 +142,6 @@ fn what_ended_is_not_stopped_and_what_has_not_is_not_dismissed() {
     assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("a".into()));
     assert_eq!(one(&mut state, Action::AgentCopy), Out::Copy("It is **done**.".into()));
     assert_eq!(one(&mut state, Action::AgentDismissAll), ask(AgentAsk::Dismiss));
-}
-
-#[test]
-fn a_second_click_on_the_same_agent_opens_it() {
-    let board = board(&["a", "b"]);
-    let mut state = State::default();
-    taken(&mut state, &board);
-    state.rows = vec!["a".into(), "b".into()];
-    assert_eq!(update(&mut state, Msg::Click(1), Millis(0)), []);
-    assert_eq!(update(&mut state, Msg::Click(0), Millis(100)), []);
-    assert_eq!(update(&mut state, Msg::Click(0), Millis(200)), [Out::Open("a".into())]);
-    assert_eq!(update(&mut state, Msg::Click(0), Millis(9000)), []);
 }
 
 #[test]
@@ -224,8 +212,8 @@ proptest! {
                     row.state = over(path, End::Answered, at as u64);
                 }),
                 Step::Gone(path) => drop(board.end(&path.to_owned())),
-                Step::Move(by) => drop(update(&mut state, Msg::Move(by), Millis(0))),
-                Step::Page(by) => drop(update(&mut state, Msg::Page(by), Millis(0))),
+                Step::Move(by) => drop(update(&mut state, Msg::List(list::Msg::Move(by)), Millis(0))),
+                Step::Page(by) => drop(update(&mut state, Msg::List(list::Msg::Page(by)), Millis(0))),
                 Step::Key(action) => {
                     for out in update(&mut state, Msg::Do(action), Millis(0)) {
                         match out {

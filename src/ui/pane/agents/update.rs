@@ -6,44 +6,12 @@ use crate::api::command::AgentAsk;
 use crate::base::Millis;
 use crate::ui::action::Action;
 
-/// Within this time a second click on an agent opens it.
-const DOUBLE_MS: u64 = 400;
-
 /// Changes the state by a message; what is to be done.
 pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
     match msg {
-        Msg::Move(by) => step(state, by),
-        Msg::Page(by) => step(state, by.saturating_mul(state.height.saturating_sub(1).max(1) as i32)),
-        Msg::First => state.choose(0),
-        Msg::Last => state.choose(usize::MAX),
-        Msg::Scroll(by) => {
-            let last = state.order.len().saturating_sub(1);
-            state.top = state.top.saturating_add_signed(by as isize).min(last);
-            state.show = false;
-        }
-        Msg::Click(row) => return click(state, row, now),
-        Msg::Do(action) => return act(state, action),
+        Msg::List(msg) => state.list.update(msg, now).map(Out::Open).into_iter().collect(),
+        Msg::Do(action) => act(state, action),
     }
-    Vec::new()
-}
-
-fn step(state: &mut State, by: i32) {
-    let from = match state.at() {
-        Some(at) => at.saturating_add_signed(by as isize),
-        // what was selected is gone: its place is where one goes on
-        None => state.place.saturating_add_signed(by.saturating_add(if by > 0 { -1 } else { 0 }) as isize),
-    };
-    state.choose(from);
-}
-
-fn click(state: &mut State, row: u16, now: Millis) -> Vec<Out> {
-    let Some(path) = state.rows.get(usize::from(row)).cloned() else { return Vec::new() };
-    let Some(at) = state.order.iter().position(|listed| listed.path == path) else { return Vec::new() };
-    state.choose(at);
-    let again =
-        state.clicked.as_ref().is_some_and(|(last, then)| *last == path && now.since(*then).0 <= DOUBLE_MS);
-    state.clicked = (!again).then(|| (path.clone(), now));
-    if again { vec![Out::Open(path)] } else { Vec::new() }
 }
 
 fn act(state: &mut State, action: Action) -> Vec<Out> {

@@ -34,56 +34,17 @@ pub struct Shown<'a> {
 
 /// Draws the pane's content.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, shown: Shown<'_>) {
-    state.rows.clear();
-    state.drawn = !area.is_empty();
-    if area.is_empty() {
-        return;
-    }
-    state.height = usize::from(area.height);
-    if state.order.is_empty() {
-        return empty(area, buf, theme);
-    }
     let details = details(state, &area);
-    scroll(state, details.len());
-    let selected = state.selected().map(str::to_owned);
     let names = names(state, usize::from(area.width));
-    let mut y = area.y;
-    for listed in &state.order[state.top..] {
-        let Some(row) = state.picture.get(&listed.path) else { continue };
-        if y >= area.bottom() {
-            break;
+    let State { picture, order, list } = state;
+    list.draw(area, buf, (theme, shown.focus), &details, |at, place, marked, buf| {
+        if let Some(row) = picture.get(&order[at].path) {
+            draw_row(&order[at], row, place, buf, theme, shown, (names, marked));
         }
-        let place = Rect { y, height: 1, ..area };
-        let marked = selected.as_ref() == Some(&listed.path);
-        if marked {
-            buf.set_style(place, if shown.focus { theme.selection } else { theme.strong });
-        }
-        draw_row(listed, row, place, buf, theme, shown, (names, marked && shown.focus));
-        state.rows.push(listed.path.clone());
-        y += 1;
-        if !marked {
-            continue;
-        }
-        for (text, role) in &details {
-            if y < area.bottom() && area.width > 2 {
-                let wide = usize::from(area.width) - 2;
-                let style = Look::from(*role).style(theme);
-                put(buf, area.x + 2, y, &ellipsis(text, wide), wide, style);
-                state.rows.push(listed.path.clone());
-                y += 1;
-            }
-        }
+    });
+    if order.is_empty() && !area.is_empty() {
+        empty(area, buf, theme);
     }
-}
-
-/// The selection is brought into sight, and no room stays empty below what could fill it.
-fn scroll(state: &mut State, details: usize) {
-    let (height, len) = (state.height, state.order.len());
-    if let (true, Some(at)) = (std::mem::take(&mut state.show), state.at()) {
-        let needs = at + 1 + details.min(height - 1);
-        state.top = state.top.min(at).max(needs.saturating_sub(height));
-    }
-    state.top = state.top.min((len + details).saturating_sub(height)).min(len - 1);
 }
 
 /// Columns of the names with what they are indented by: all states stand under each other.

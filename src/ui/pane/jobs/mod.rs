@@ -9,14 +9,13 @@ mod update;
 mod view;
 mod words;
 
-use std::collections::BTreeSet;
-
 use crate::api::board::Record;
 use crate::api::command::JobAsk;
 use crate::api::job::{JobRow, JobState};
-use crate::base::{JobId, Millis};
+use crate::base::JobId;
 use crate::law::board::Picture;
 use crate::ui::action::Action;
+use crate::ui::pane::list::{self, List, Stands};
 
 pub use signals::{SIGNALS, signals};
 pub use update::{one, update};
@@ -27,42 +26,16 @@ pub use words::{bytes, cause, command, ended, ending, matters, stands};
 #[derive(Debug, Default)]
 pub struct State {
     picture: Picture<JobId, JobRow>,
-    /// The jobs as they are listed: those that match the search.
-    order: Vec<JobId>,
-    selected: Option<JobId>,
-    /// Where the selection is or was: moving goes on from there.
-    place: usize,
+    /// Those that match the search.
+    list: List<JobId>,
     search: String,
-    /// The first listed job that is drawn.
-    top: usize,
-    /// The selection is to be brought into sight.
-    show: bool,
-    /// Rows of the pane as last drawn.
-    height: usize,
-    /// Which job each row shows, as last drawn.
-    rows: Vec<JobId>,
-    clicked: Option<(JobId, Millis)>,
-    /// Jobs that the person takes off the list: when the selected one goes, its neighbour is selected.
-    dismissed: BTreeSet<JobId>,
-    /// Whether the last frame showed the pane.
-    pub drawn: bool,
 }
 
 /// What can happen to the pane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg {
-    /// The selection goes so many rows down.
-    Move(i32),
-    /// By so many pages.
-    Page(i32),
-    /// To the first.
-    First,
-    /// To the last.
-    Last,
-    /// The list goes so many rows down, the selection stays on its job.
-    Scroll(i32),
-    /// A click on this row of the pane.
-    Click(u16),
+    /// Moves in the list.
+    List(list::Msg),
     /// Only jobs with this text are listed.
     Search(String),
     /// A key that is bound.
@@ -93,7 +66,7 @@ impl State {
     pub fn sync(&mut self, record: &Record) -> bool {
         let changed = self.picture.update(&record.jobs);
         if changed {
-            self.list();
+            self.arrange();
         }
         changed
     }
@@ -111,11 +84,11 @@ impl State {
     }
     /// The job that keys are for.
     pub fn selected(&self) -> Option<JobId> {
-        self.selected.filter(|job| self.order.contains(job))
+        self.list.chosen().copied()
     }
     /// The jobs as they are listed.
     pub fn listed(&self) -> &[JobId] {
-        &self.order
+        self.list.keys()
     }
     /// What is looked for.
     pub fn search(&self) -> &str {
@@ -129,20 +102,22 @@ impl State {
     }
     /// The pane gets the focus: a job that waits is selected, else what was before, else what can be.
     pub fn entered(&mut self) {
-        let asks = self.waits().and_then(|job| self.order.iter().position(|listed| *listed == job));
+        let asks = self.waits().and_then(|job| self.listed().iter().position(|listed| *listed == job));
         if let Some(at) = asks {
-            self.choose(at);
-        } else if self.selected().is_none() {
-            self.choose(self.place);
+            self.list.choose(at);
         }
-        self.show = true;
+        self.list.enter();
+    }
+    /// Whether the last frame showed a job.
+    pub fn drawn(&self) -> bool {
+        self.list.drawn()
     }
     /// The person takes a job off the list.
     pub fn dismissing(&mut self, job: JobId) {
-        self.dismissed.insert(job);
+        self.list.leaving(job);
     }
     /// Running ones by id, then those that ended, the newest first.
-    fn list(&mut self) {
+    fn arrange(&mut self) {
         let wanted = self.search.to_lowercase();
         let matches = |job: JobId, row: &JobRow| {
             wanted.is_empty()
@@ -161,30 +136,12 @@ impl State {
             })
             .collect();
         all.sort_by_key(|(ended, by, job)| (*ended, *by, std::cmp::Reverse(*job)));
-        self.order = all.into_iter().map(|(_, _, job)| job).collect();
-        if let Some(gone) = self.selected.filter(|job| self.picture.get(job).is_none()) {
-            self.selected = None;
-            // one that went by itself leaves nothing selected: the next key was not meant for its neighbour
-            if self.dismissed.contains(&gone) {
-                self.choose(self.place);
-            }
-        }
-        self.dismissed.retain(|job| self.picture.get(job).is_some());
-        if let Some(at) = self.at() {
-            self.show |= at != self.place;
-            self.place = at;
-        }
-    }
-    /// Where the selection is listed.
-    fn at(&self) -> Option<usize> {
-        let selected = self.selected?;
-        self.order.iter().position(|job| *job == selected)
-    }
-    /// Selects what is listed there, or the nearest.
-    fn choose(&mut self, at: usize) {
-        self.place = at.min(self.order.len().saturating_sub(1));
-        self.selected = self.order.get(self.place).copied();
-        self.show = true;
+        let stands = |job: &JobId| match all.iter().position(|(_, _, of)| of == job) {
+            Some(at) => Stands::At(at),
+            None if self.picture.get(job).is_some() => Stands::Hidden,
+            None => Stands::Gone,
+        };
+        self.list.set(all.iter().map(|(_, _, job)| *job).collect(), stands);
     }
 }
 

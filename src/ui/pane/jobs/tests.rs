@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::api::job::{JobNode, JobOutcome, Starter};
-use crate::base::CallId;
+use crate::base::{CallId, Millis};
 use crate::law::board::Board;
 use crate::law::job::{By, End, Stage};
 
@@ -55,7 +55,7 @@ fn over(end: End, at: u64) -> JobState {
 
 fn taken(state: &mut State, board: &Board<JobId, JobRow>) {
     state.picture.update(board);
-    state.list();
+    state.arrange();
 }
 
 #[test]
@@ -79,33 +79,12 @@ fn a_key_after_the_selected_job_left_the_list_hits_no_other() {
     }
     let mut state = State::default();
     taken(&mut state, &board);
-    state.choose(1);
+    state.list.choose(1);
     board.end(&JobId(2));
     taken(&mut state, &board);
     assert!(matches!(update(&mut state, Msg::Do(Action::JobKill), Millis(0))[..], [Out::Say(_)]));
-    update(&mut state, Msg::Move(1), Millis(0));
+    update(&mut state, Msg::List(list::Msg::Move(1)), Millis(0));
     assert_eq!(state.selected(), Some(JobId(3)), "one goes on from where it was");
-}
-
-#[test]
-fn the_neighbour_of_a_job_that_a_person_took_off_the_list_is_selected() {
-    let mut board = Board::default();
-    for id in 1..=4 {
-        board.begin(JobId(id), row(id, "x"));
-        board.report(&JobId(id), |row| row.state = over(End::Ended, 100 - u64::from(id)));
-    }
-    let mut state = State::default();
-    taken(&mut state, &board);
-    state.choose(1);
-    for (gone, next) in [(2, Some(3)), (3, Some(4)), (4, Some(1)), (1, None)] {
-        state.dismissing(JobId(gone));
-        taken(&mut state, &board);
-        assert_eq!(state.selected(), Some(JobId(gone)), "not before it is gone");
-        board.end(&JobId(gone));
-        taken(&mut state, &board);
-        assert_eq!(state.selected(), next.map(JobId));
-    }
-    assert!(state.dismissed.is_empty());
 }
 
 #[test]
@@ -127,21 +106,6 @@ fn what_ended_is_not_killed_and_what_runs_is_not_dismissed() {
     }
     assert_eq!(one(&mut state, Action::JobDismissAll), Out::Ask(JobId(1), JobAsk::Dismiss));
     assert_eq!(one(&mut state, Action::JobCopyLast), Out::Copy("last line".into()));
-}
-
-#[test]
-fn a_second_click_on_the_same_job_opens_it() {
-    let mut board = Board::default();
-    board.begin(JobId(1), row(1, "x"));
-    board.begin(JobId(2), row(2, "x"));
-    let mut state = State::default();
-    taken(&mut state, &board);
-    state.rows = vec![JobId(1), JobId(2)];
-    assert_eq!(update(&mut state, Msg::Click(1), Millis(0)), []);
-    assert_eq!(update(&mut state, Msg::Click(0), Millis(100)), []);
-    assert_eq!(update(&mut state, Msg::Click(0), Millis(200)), [Out::Open(JobId(1), false)]);
-    assert_eq!(update(&mut state, Msg::Click(0), Millis(9000)), []);
-    assert_eq!(update(&mut state, Msg::Click(0), Millis(9900)), []);
 }
 
 #[test]
@@ -207,8 +171,8 @@ proptest! {
                     board.report(&JobId(id), |row| row.state = over(End::Ended, at as u64));
                 }
                 Step::Gone(id) => drop(board.end(&JobId(id))),
-                Step::Move(by) => drop(update(&mut state, Msg::Move(by), Millis(0))),
-                Step::Page(by) => drop(update(&mut state, Msg::Page(by), Millis(0))),
+                Step::Move(by) => drop(update(&mut state, Msg::List(list::Msg::Move(by)), Millis(0))),
+                Step::Page(by) => drop(update(&mut state, Msg::List(list::Msg::Page(by)), Millis(0))),
                 Step::Search(text) => drop(update(&mut state, Msg::Search(text.into()), Millis(0))),
                 Step::Key(action) => {
                     for out in update(&mut state, Msg::Do(action), Millis(0)) {

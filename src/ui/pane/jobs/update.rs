@@ -6,53 +6,23 @@ use crate::api::job::JobState;
 use crate::base::{JobId, Millis};
 use crate::ui::action::Action;
 
-/// Within this time a second click on a job opens it.
-const DOUBLE_MS: u64 = 400;
 /// Most lines that are copied of a job's end.
 const COPIED_LINES: usize = 200;
 
 /// Changes the state by a message; what is to be done.
 pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
     match msg {
-        Msg::Move(by) => step(state, by),
-        Msg::Page(by) => step(state, by.saturating_mul(state.height.saturating_sub(1).max(1) as i32)),
-        Msg::First => state.choose(0),
-        Msg::Last => state.choose(usize::MAX),
-        Msg::Scroll(by) => {
-            let last = state.order.len().saturating_sub(1);
-            state.top = state.top.saturating_add_signed(by as isize).min(last);
-            state.show = false;
+        Msg::List(msg) => {
+            return state.list.update(msg, now).map(|job| Out::Open(job, false)).into_iter().collect();
         }
-        Msg::Click(row) => return click(state, row, now),
         Msg::Search(text) => {
             state.search = text;
-            state.list();
-            if state.selected().is_none() {
-                state.choose(0);
-            }
-            state.show = true;
+            state.arrange();
+            state.list.searched();
         }
         Msg::Do(action) => return act(state, action),
     }
     Vec::new()
-}
-
-fn step(state: &mut State, by: i32) {
-    let from = match state.at() {
-        Some(at) => at.saturating_add_signed(by as isize),
-        // what was selected is gone: its place is where one goes on
-        None => state.place.saturating_add_signed(by.saturating_add(if by > 0 { -1 } else { 0 }) as isize),
-    };
-    state.choose(from);
-}
-
-fn click(state: &mut State, row: u16, now: Millis) -> Vec<Out> {
-    let Some(job) = state.rows.get(usize::from(row)).copied() else { return Vec::new() };
-    let Some(at) = state.order.iter().position(|listed| *listed == job) else { return Vec::new() };
-    state.choose(at);
-    let again = state.clicked.is_some_and(|(before, then)| before == job && now.since(then).0 <= DOUBLE_MS);
-    state.clicked = (!again).then_some((job, now));
-    if again { vec![Out::Open(job, false)] } else { Vec::new() }
 }
 
 fn act(state: &mut State, action: Action) -> Vec<Out> {
@@ -61,15 +31,16 @@ fn act(state: &mut State, action: Action) -> Vec<Out> {
         Action::JobLeave if state.search.is_empty() => return vec![Out::Leave],
         Action::JobLeave => {
             state.search.clear();
-            state.list();
-            state.show = true;
+            state.arrange();
+            state.list.reveal();
             return Vec::new();
         }
         Action::JobDismissAll => return dismiss_all(state),
         _ => {}
     }
     let Some(job) = state.selected() else {
-        let words = if state.order.is_empty() { "there is no job here" } else { "choose a job first: j, k" };
+        let words =
+            if state.listed().is_empty() { "there is no job here" } else { "choose a job first: j, k" };
         return vec![Out::Say(words.to_owned())];
     };
     one(state, job, action)
@@ -77,7 +48,7 @@ fn act(state: &mut State, action: Action) -> Vec<Out> {
 
 fn dismiss_all(state: &State) -> Vec<Out> {
     let ended: Vec<JobId> =
-        state.order.iter().copied().filter(|job| state.get(*job).is_some_and(|row| !row.runs())).collect();
+        state.listed().iter().copied().filter(|job| state.get(*job).is_some_and(|row| !row.runs())).collect();
     if ended.is_empty() {
         return vec![Out::Say("no job here has ended".to_owned())];
     }

@@ -32,56 +32,17 @@ pub struct Shown<'a> {
 
 /// Draws the pane's content.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, shown: Shown<'_>) {
-    state.rows.clear();
-    state.drawn = !area.is_empty();
-    if area.is_empty() {
-        return;
-    }
-    state.height = usize::from(area.height);
-    if state.order.is_empty() {
-        return empty(state, area, buf, theme, shown.detach);
-    }
     let details = details(state, &area);
-    scroll(state, details.len());
-    let selected = state.selected();
-    let mut y = area.y;
-    for job in state.order[state.top..].iter().copied() {
-        let Some(row) = state.picture.get(&job) else { continue };
-        if y >= area.bottom() {
-            break;
+    let picture = &state.picture;
+    let keys = state.list.keys().to_vec();
+    state.list.draw(area, buf, (theme, shown.focus), &details, |at, place, marked, buf| {
+        if let Some(row) = picture.get(&keys[at]) {
+            draw_row(keys[at], row, place, buf, theme, shown.now, marked);
         }
-        let place = Rect { y, height: 1, ..area };
-        let marked = selected == Some(job);
-        if marked {
-            let ground = if shown.focus { theme.selection } else { theme.strong };
-            buf.set_style(place, ground);
-        }
-        draw_row(job, row, place, buf, theme, shown.now, marked && shown.focus);
-        state.rows.push(job);
-        y += 1;
-        if !marked {
-            continue;
-        }
-        for (text, role) in &details {
-            if y < area.bottom() && area.width > 2 {
-                let wide = usize::from(area.width) - 2;
-                let style = Look::from(*role).style(theme);
-                buf.set_stringn(area.x + 2, y, ellipsis(text, wide), wide, style);
-                state.rows.push(job);
-                y += 1;
-            }
-        }
+    });
+    if keys.is_empty() && !area.is_empty() {
+        empty(state, area, buf, theme, shown.detach);
     }
-}
-
-/// The selection is brought into sight, and no room stays empty below what could fill it.
-fn scroll(state: &mut State, details: usize) {
-    let (height, len) = (state.height, state.order.len());
-    if let (true, Some(at)) = (std::mem::take(&mut state.show), state.at()) {
-        let needs = at + 1 + details.min(height - 1);
-        state.top = state.top.min(at).max(needs.saturating_sub(height));
-    }
-    state.top = state.top.min((len + details).saturating_sub(height)).min(len - 1);
 }
 
 /// What stands below the selected job: why it ended, and its last lines.

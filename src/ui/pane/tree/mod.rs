@@ -17,6 +17,7 @@ use crate::api::board::Record;
 use crate::api::event::TreeEntry;
 use crate::base::EntryId;
 use crate::ui::action::Action;
+use crate::ui::pane::list::{self, List, Stands};
 
 pub use update::update;
 pub use view::{title, view};
@@ -35,15 +36,9 @@ pub struct State {
     turned: BTreeSet<EntryId>,
     /// All runs of calls are opened.
     all: bool,
-    /// The line that keys are for, by its first entry.
-    selected: Option<EntryId>,
+    /// By the first entry of each.
+    list: List<EntryId>,
     search: String,
-    /// The first line that is drawn.
-    top: usize,
-    /// The selection is to be brought into sight.
-    show: bool,
-    /// Lines of the pane as last drawn.
-    height: usize,
     /// The conversation as it is, and as it was when the tree was asked for.
     now: (u64, usize),
     asked: Option<(u64, usize)>,
@@ -53,18 +48,8 @@ pub struct State {
 /// What can happen to the pane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg {
-    /// The selection goes so many lines down.
-    Move(i32),
-    /// By so many pages.
-    Page(i32),
-    /// To the first.
-    First,
-    /// To the last.
-    Last,
-    /// The lines go so many down, the selection stays.
-    Scroll(i32),
-    /// A click on this line of the pane.
-    Click(u16),
+    /// Moves in the list.
+    List(list::Msg),
     /// Only lines with this text are listed.
     Search(String),
     /// A key that is bound.
@@ -122,20 +107,19 @@ impl State {
     /// The session told the tree. The selection stays on its line; at first, and when it stood there, it is on the
     /// newest entry of the open branch.
     pub fn set(&mut self, entries: Vec<TreeEntry>) {
-        let at_head = self.selected.is_none() || self.selected == self.forest.head();
+        let at_head = self.list.chosen().is_none() || self.list.chosen() == self.forest.head().as_ref();
         self.forest = Forest::new(entries);
         self.told = true;
-        self.list();
-        if at_head || self.place().is_none() {
+        self.arrange();
+        if at_head || self.list.at().is_none() {
             self.select_head();
         }
     }
     /// The pane gets the focus.
     pub fn entered(&mut self) {
-        self.show = true;
         if !self.search.is_empty() {
             self.search.clear();
-            self.list();
+            self.arrange();
         }
         self.select_head();
     }
@@ -148,23 +132,18 @@ impl State {
         (self.rows.len(), self.forest.len())
     }
     fn select_head(&mut self) {
-        let at = self.forest.head().and_then(|id| self.place_of(&id));
-        self.choose(at.unwrap_or(usize::MAX));
+        let at = self.forest.head().and_then(|id| place_of(&self.rows, &self.forest, &id));
+        self.list.choose(at.unwrap_or(usize::MAX));
     }
-    fn list(&mut self) {
+    fn arrange(&mut self) {
         self.rows = self.forest.rows(&self.turned, self.all, &self.search);
-        self.top = self.top.min(self.rows.len().saturating_sub(1));
+        let (rows, forest) = (&self.rows, &self.forest);
+        let keys = rows.iter().map(|row| forest.id(row).clone()).collect();
+        self.list.set(keys, |id| place_of(rows, forest, id).map_or(Stands::Hidden, Stands::At));
     }
-    /// The line that holds an entry: its own, or the run or branch that it is folded into.
-    fn place_of(&self, id: &EntryId) -> Option<usize> {
-        self.rows.iter().position(|row| self.forest.holds(row, id))
-    }
-    fn place(&self) -> Option<usize> {
-        self.selected.as_ref().and_then(|id| self.place_of(id))
-    }
-    fn choose(&mut self, at: usize) {
-        let at = at.min(self.rows.len().saturating_sub(1));
-        self.selected = self.rows.get(at).map(|row| self.forest.id(row).clone());
-        self.show = true;
-    }
+}
+
+/// The line that holds an entry: its own, or the run or branch that it is folded into.
+fn place_of(rows: &[Row], forest: &Forest, id: &EntryId) -> Option<usize> {
+    rows.iter().position(|row| forest.holds(row, id))
 }

@@ -57,27 +57,27 @@ proptest! {
         let mut state = state(entries.clone());
         for key in keys.chars() {
             let msg = match key {
-                'j' => Msg::Move(1),
-                'k' => Msg::Move(-1),
-                'g' => Msg::First,
-                'G' => Msg::Last,
+                'j' => Msg::List(list::Msg::Move(1)),
+                'k' => Msg::List(list::Msg::Move(-1)),
+                'g' => Msg::List(list::Msg::First),
+                'G' => Msg::List(list::Msg::Last),
                 'o' => Msg::Do(Action::TreeToggleAll),
                 _ => Msg::Do(Action::TreeToggle),
             };
-            update(&mut state, msg);
+            update(&mut state, msg, Millis(0));
             let mut lines = vec![0; entries.len()];
             for (n, entry) in entries.iter().enumerate() {
                 lines[n] = state.rows.iter().filter(|row| state.forest.holds(row, &entry.id)).count();
-                let place = state.place_of(&entry.id);
+                let place = place_of(&state.rows, &state.forest, &entry.id);
                 if let (Some(parent), Some(place)) = (&entry.parent, place) {
-                    prop_assert!(state.place_of(parent).is_none_or(|above| above <= place), "{:?}", state.rows);
+                    prop_assert!(place_of(&state.rows, &state.forest, parent).is_none_or(|above| above <= place), "{:?}", state.rows);
                 }
                 if entry.open && let Some(place) = place {
                     prop_assert_eq!(state.rows[place].depth, 0);
                 }
             }
             prop_assert!(lines.iter().all(|count| *count == 1), "{:?} {:?}", lines, state.rows);
-            prop_assert!(state.place().is_some());
+            prop_assert!(state.list.at().is_some());
         }
     }
 }
@@ -114,48 +114,48 @@ fn calls_in_a_row_are_one_line_and_a_branch_stands_below_the_entry_that_it_leave
         line("e8", 0, What::Entry),
     ];
     assert_eq!(lines(&state), wanted);
-    assert_eq!(state.selected, Some(EntryId::new("e8")), "one begins where the conversation stands");
+    assert_eq!(state.list.chosen(), Some(&EntryId::new("e8")), "one begins where the conversation stands");
     // a branch is folded, a run opened
-    update(&mut state, Msg::Move(-2));
-    update(&mut state, Msg::Do(Action::TreeToggle));
-    assert_eq!(state.selected, Some(EntryId::new("e6")), "no branch begins there");
-    update(&mut state, Msg::Move(-1));
-    update(&mut state, Msg::Do(Action::TreeToggle));
-    update(&mut state, Msg::Move(-2));
-    update(&mut state, Msg::Do(Action::TreeToggle));
+    update(&mut state, Msg::List(list::Msg::Move(-2)), Millis(0));
+    update(&mut state, Msg::Do(Action::TreeToggle), Millis(0));
+    assert_eq!(state.list.chosen(), Some(&EntryId::new("e6")), "no branch begins there");
+    update(&mut state, Msg::List(list::Msg::Move(-1)), Millis(0));
+    update(&mut state, Msg::Do(Action::TreeToggle), Millis(0));
+    update(&mut state, Msg::List(list::Msg::Move(-2)), Millis(0));
+    update(&mut state, Msg::Do(Action::TreeToggle), Millis(0));
     wanted.splice(4..6, [line("e5", 1, What::Branch(2))]);
     wanted.splice(2..3, [line("e2", 0, What::Opened(2)), line("e3", 0, What::Entry)]);
     assert_eq!(lines(&state), wanted);
-    update(&mut state, Msg::Search("YOU".into()));
+    update(&mut state, Msg::Search("YOU".into()), Millis(0));
     assert_eq!(lines(&state).len(), 3);
-    assert_eq!(update(&mut state, Msg::Do(Action::TreeLeave)), []);
-    assert_eq!(update(&mut state, Msg::Do(Action::TreeLeave)), [Out::Leave]);
+    assert_eq!(update(&mut state, Msg::Do(Action::TreeLeave), Millis(0)), []);
+    assert_eq!(update(&mut state, Msg::Do(Action::TreeLeave), Millis(0)), [Out::Leave]);
 }
 
 #[test]
 fn a_message_is_gone_back_to_before_it_and_everything_else_to_it() {
     let mut state = state(small());
-    let rewind = |state: &mut State| update(state, Msg::Do(Action::TreeRewind));
+    let rewind = |state: &mut State| update(state, Msg::Do(Action::TreeRewind), Millis(0));
     assert!(matches!(rewind(&mut state)[..], [Out::Say(_)]), "the conversation stands there already");
-    update(&mut state, Msg::Move(-1));
+    update(&mut state, Msg::List(list::Msg::Move(-1)), Millis(0));
     let id = |n: usize| Some(EntryId::new(format!("e{n}")));
     let target = Target { to: id(4), take_back: id(7), words: "before “you 7”".into() };
     assert_eq!(rewind(&mut state), [Out::Rewind(target.clone())]);
-    assert_eq!(update(&mut state, Msg::Do(Action::TreeFork)), [Out::Fork(target)]);
-    update(&mut state, Msg::First);
-    update(&mut state, Msg::Move(2));
+    assert_eq!(update(&mut state, Msg::Do(Action::TreeFork), Millis(0)), [Out::Fork(target)]);
+    update(&mut state, Msg::List(list::Msg::First), Millis(0));
+    update(&mut state, Msg::List(list::Msg::Move(2)), Millis(0));
     let target = Target { to: id(3), take_back: None, words: "to after “call 3”".into() };
     assert_eq!(rewind(&mut state), [Out::Rewind(target.clone())], "after the whole run");
-    update(&mut state, Msg::Move(-1));
+    update(&mut state, Msg::List(list::Msg::Move(-1)), Millis(0));
     assert_eq!(
         rewind(&mut state),
         [Out::Rewind(target.clone())],
         "an answer that calls is over after its calls"
     );
-    update(&mut state, Msg::Do(Action::TreeToggleAll));
-    update(&mut state, Msg::Move(1));
+    update(&mut state, Msg::Do(Action::TreeToggleAll), Millis(0));
+    update(&mut state, Msg::List(list::Msg::Move(1)), Millis(0));
     assert_eq!(rewind(&mut state), [Out::Rewind(target)], "and so is each of them");
-    update(&mut state, Msg::First);
+    update(&mut state, Msg::List(list::Msg::First), Millis(0));
     let target = Target { to: None, take_back: id(0), words: "before “you 0”".into() };
     assert_eq!(rewind(&mut state), [Out::Rewind(target)]);
 }
@@ -164,12 +164,12 @@ fn a_message_is_gone_back_to_before_it_and_everything_else_to_it() {
 fn the_selection_stays_where_it_was_and_goes_with_the_newest_entry() {
     let mut state = state(small()[..8].to_vec());
     state.set(small());
-    assert_eq!(state.selected, Some(EntryId::new("e8")), "it stood at the newest");
-    update(&mut state, Msg::First);
+    assert_eq!(state.list.chosen(), Some(&EntryId::new("e8")), "it stood at the newest");
+    update(&mut state, Msg::List(list::Msg::First), Millis(0));
     let mut more = small();
     more.push(entry(9, Some(8), "you", true));
     state.set(more);
-    assert_eq!(state.selected, Some(EntryId::new("e0")));
+    assert_eq!(state.list.chosen(), Some(&EntryId::new("e0")));
 }
 
 #[test]
@@ -181,9 +181,9 @@ fn a_deep_tree_of_many_entries_is_listed_at_once() {
     let mut state = state(entries);
     assert_eq!(state.rows.len(), 20_000);
     assert_eq!(state.rows.iter().filter(|row| row.begins).count(), 10_000);
-    update(&mut state, Msg::Move(-1));
-    update(&mut state, Msg::Do(Action::TreeToggle));
+    update(&mut state, Msg::List(list::Msg::Move(-1)), Millis(0));
+    update(&mut state, Msg::Do(Action::TreeToggle), Millis(0));
     assert_eq!(state.rows.len(), 20_000);
-    update(&mut state, Msg::Search("19999".into()));
+    update(&mut state, Msg::Search("19999".into()), Millis(0));
     assert_eq!(state.rows.len(), 1);
 }

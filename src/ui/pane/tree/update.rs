@@ -2,6 +2,7 @@
 
 use super::rows::{Row, What};
 use super::{Msg, Out, State, Target};
+use crate::base::Millis;
 use crate::ui::action::Action;
 use crate::ui::widget::text::{ellipsis, tame};
 
@@ -9,40 +10,18 @@ use crate::ui::widget::text::{ellipsis, tame};
 const QUOTED: usize = 40;
 
 /// Changes the state by a message; what is to be done.
-pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
-    let page = state.height.saturating_sub(1).max(1) as i32;
+pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
     match msg {
-        Msg::Move(by) => step(state, by),
-        Msg::Page(by) => step(state, by.saturating_mul(page)),
-        Msg::First => state.choose(0),
-        Msg::Last => state.choose(usize::MAX),
-        Msg::Scroll(by) => {
-            let last = state.rows.len().saturating_sub(1);
-            state.top = state.top.saturating_add_signed(by as isize).min(last);
-            state.show = false;
-        }
-        Msg::Click(row) => {
-            let at = state.top + usize::from(row);
-            if at < state.rows.len() {
-                state.choose(at);
-            }
-        }
+        // nothing opens: going back there is asked for by its key
+        Msg::List(msg) => drop(state.list.update(msg, now)),
         Msg::Search(text) => {
             state.search = text;
-            state.list();
-            if state.place().is_none() {
-                state.choose(0);
-            }
-            state.show = true;
+            state.arrange();
+            state.list.searched();
         }
         Msg::Do(action) => return act(state, action),
     }
     Vec::new()
-}
-
-fn step(state: &mut State, by: i32) {
-    let at = state.place().unwrap_or(0).saturating_add_signed(by as isize);
-    state.choose(at);
 }
 
 fn act(state: &mut State, action: Action) -> Vec<Out> {
@@ -51,20 +30,20 @@ fn act(state: &mut State, action: Action) -> Vec<Out> {
         Action::TreeLeave if state.search.is_empty() => return vec![Out::Leave],
         Action::TreeLeave => {
             state.search.clear();
-            state.list();
-            state.show = true;
+            state.arrange();
+            state.list.reveal();
             return Vec::new();
         }
         Action::TreeToggleAll => {
             state.all = !state.all;
             state.turned.clear();
-            state.list();
-            state.show = true;
+            state.arrange();
+            state.list.reveal();
             return Vec::new();
         }
         _ => {}
     }
-    let Some(row) = state.place().and_then(|at| state.rows.get(at)).cloned() else {
+    let Some(row) = state.list.at().and_then(|at| state.rows.get(at)).cloned() else {
         return vec![Out::Say("nothing is here yet".to_owned())];
     };
     match action {
@@ -87,8 +66,8 @@ fn toggle(state: &mut State, row: &Row) {
     if !state.turned.remove(&id) {
         state.turned.insert(id);
     }
-    state.list();
-    state.show = true;
+    state.arrange();
+    state.list.reveal();
 }
 
 fn rewind(state: &State, row: &Row) -> Out {

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::State;
-use super::rows::{Row, What};
+use super::rows::{Forest, Row, What};
 use crate::api::event::TreeEntry;
 use crate::base::Millis;
 use crate::ui::overlay::catalog::ago;
@@ -29,51 +29,32 @@ pub fn title(state: &State) -> String {
 
 /// Draws the pane's content.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) {
-    if area.is_empty() {
-        return;
-    }
-    state.height = usize::from(area.height);
-    let wide = usize::from(area.width);
-    if state.rows.is_empty() {
+    let State { list, rows, forest, .. } = &mut *state;
+    list.draw(area, buf, (theme, true), &[], |at, place, marked, buf| {
+        draw(forest, &rows[at], place, buf, theme, now, marked);
+    });
+    if state.rows.is_empty() && !area.is_empty() {
+        let wide = usize::from(area.width);
         let text = match (state.told, state.search.is_empty()) {
             (false, _) => "looking…",
             (true, true) => "Nothing was said yet.",
             (true, false) => "nothing matches",
         };
         put(buf, area.x, area.y, &ellipsis(text, wide), wide, theme.dim);
-        return;
     }
-    scroll(state);
-    let selected = state.place();
-    for (n, row) in state.rows.iter().enumerate().skip(state.top).take(state.height) {
-        let place = Rect { y: area.y + (n - state.top) as u16, height: 1, ..area };
-        let marked = selected == Some(n);
-        if marked {
-            buf.set_style(place, theme.selection);
-        }
-        draw(state, row, place, buf, theme, now, marked);
-    }
-}
-
-/// The selection is brought into sight, and no room stays empty below what could fill it.
-fn scroll(state: &mut State) {
-    if let (true, Some(at)) = (std::mem::take(&mut state.show), state.place()) {
-        state.top = state.top.min(at).max((at + 1).saturating_sub(state.height));
-    }
-    state.top = state.top.min(state.rows.len().saturating_sub(state.height));
 }
 
 /// One line: where the conversation stands, guides, whose it is, what it says, how long ago.
-fn draw(state: &State, row: &Row, place: Rect, buf: &mut Buffer, theme: &Theme, now: Millis, marked: bool) {
+fn draw(forest: &Forest, row: &Row, place: Rect, buf: &mut Buffer, theme: &Theme, now: Millis, marked: bool) {
     let wide = usize::from(place.width);
-    let entry = state.forest.first(row);
+    let entry = forest.first(row);
     let ink = |style: Style| if marked { theme.selection } else { style };
     let mut x = 0;
     let mut at = |text: &str, room: usize, style: Style, buf: &mut Buffer| {
         let room = room.min(wide.saturating_sub(x));
         x += put(buf, place.x + x as u16, place.y, text, room, style);
     };
-    let here = state.forest.is_head(row);
+    let here = forest.is_head(row);
     at(if here { "● " } else { "  " }, 2, ink(theme.accent), buf);
     // a branch far in keeps room for its words
     let depth = usize::from(row.depth).min(wide / 6);
@@ -89,7 +70,7 @@ fn draw(state: &State, row: &Row, place: Rect, buf: &mut Buffer, theme: &Theme, 
     let room = wide
         .saturating_sub(width(&time) + usize::from(!time.is_empty()) + 2 + 2 * depth)
         .saturating_sub(if wide >= WHO_FROM { WHO } else { 0 });
-    at(&ellipsis(&says(state, row), room), room, ink(plain), buf);
+    at(&ellipsis(&says(forest, row), room), room, ink(plain), buf);
     if !time.is_empty() {
         let from = wide - width(&time);
         put(buf, place.x + from as u16, place.y, &time, width(&time), ink(theme.dim));
@@ -115,18 +96,18 @@ fn colour(row: &Row, entry: &TreeEntry, theme: &Theme) -> Style {
     }
 }
 
-fn says(state: &State, row: &Row) -> String {
+fn says(forest: &Forest, row: &Row) -> String {
     let text = |entry: &TreeEntry| tame(&entry.text).into_owned();
     match row.what {
         What::Calls(count) => {
-            let tools = state.forest.tools(row).into_iter().map(|(name, count)| match count {
+            let tools = forest.tools(row).into_iter().map(|(name, count)| match count {
                 1 => tame(name).into_owned(),
                 _ => format!("{} ×{count}", tame(name)),
             });
             format!("{count}: {}", tools.collect::<Vec<_>>().join(", "))
         }
-        What::Branch(count) => format!("▸ {} · {count} entries", text(state.forest.first(row))),
-        What::Opened(_) => text(state.forest.shown(row)),
-        What::Entry => text(state.forest.first(row)),
+        What::Branch(count) => format!("▸ {} · {count} entries", text(forest.first(row))),
+        What::Opened(_) => text(forest.shown(row)),
+        What::Entry => text(forest.first(row)),
     }
 }
