@@ -17,8 +17,10 @@ pub const PROMPT: &str = "Some tests of this small project fail. Find out why, a
 
 /// The sample project: name, text, permission bits.
 const SAMPLE: &[(&str, &str, u32)] = &[
+    ("NOTES.md", include_str!("../../assets/rehearsal/project/NOTES.md"), 0o600),
     ("README.md", include_str!("../../assets/rehearsal/project/README.md"), 0o600),
     ("greet", include_str!("../../assets/rehearsal/project/greet"), 0o700),
+    ("report", include_str!("../../assets/rehearsal/project/report"), 0o700),
     ("runaway", include_str!("../../assets/rehearsal/project/runaway"), 0o700),
     ("serve", include_str!("../../assets/rehearsal/project/serve"), 0o700),
     ("test", include_str!("../../assets/rehearsal/project/test"), 0o700),
@@ -152,8 +154,9 @@ mod tests {
         let commands = calls.flatten().filter_map(|call| call["input"]["command"].as_str());
         let names: Vec<&str> =
             commands.filter_map(|command| command.split_once("./")).map(|(_, name)| name).collect();
-        assert_eq!(names, ["test", "test", "serve", "runaway", "greet"]);
-        for name in names {
+        assert_eq!(names, ["test", "test", "serve", "runaway", "greet", "report README.md"]);
+        for command in names {
+            let name = command.split(' ').next().unwrap_or(command);
             let (_, text, mode) =
                 SAMPLE.iter().find(|(file, ..)| *file == name).expect("it is in the sample");
             assert_eq!(mode & 0o100, 0o100, "{name}");

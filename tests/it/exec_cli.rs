@@ -127,10 +127,11 @@ fn the_rehearsal_runs_through_the_real_engine() {
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let settled: Vec<&str> = events
         .iter()
-        .filter(|event| event["type"] == "call.settled")
+        .filter(|event| event["type"] == "call.settled" && event["agent"].is_null())
         .map(|event| event["status"].as_str().unwrap())
         .collect();
-    assert_eq!(settled.len(), 16, "{}", ran.out);
+    assert_eq!(settled.len(), 17, "{}", ran.out);
+    assert_eq!(ran.out.matches(r#"{"type":"handback""#).count(), 2, "both agents came back: {}", ran.out);
     let count = |wanted: &str| settled.iter().filter(|status| **status == wanted).count();
     assert_eq!(count("detached"), 3, "a server, a runaway and one that asks: {settled:?}");
     let bad: Vec<_> = settled.iter().filter(|status| !["ok", "detached"].contains(status)).collect();

@@ -1,5 +1,7 @@
 //! The rehearsal in a terminal, by keys, and every way out of the program.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -16,25 +18,73 @@ pub fn quit(program: &mut Program) -> i32 {
 }
 
 /// Says yes to every question, and looks at the screen in between, until the rehearsal has ended. How often it was
-/// asked.
-fn to_the_end(program: &mut Program, mut between: impl FnMut(&mut Program)) -> usize {
-    let (mut answered, end) = (0, Instant::now() + PATIENCE * 6);
+/// asked. When both agents have ended, `clash` may do something before the script is told to go on.
+fn to_the_end(
+    program: &mut Program,
+    mut between: impl FnMut(&mut Program),
+    clash: impl FnOnce(&mut Program),
+) -> usize {
+    let (mut answered, end) = (0, Instant::now() + PATIENCE * 12);
+    let (mut both_asked, mut clash) = (false, Some(clash));
     while !program.screen().contains("End of the rehearsal.") {
         assert!(Instant::now() < end, "no end:\n{}", program.screen());
         program.read(Duration::from_millis(20));
         let screen = program.screen();
+        both_asked |= screen.contains(" of 2 · agent ");
         if screen.contains("until then keys go where you were") {
             // the last key was pressed only just: the question does not take the next one by itself
             program.send("\x1ba");
             program.wait_gone("until then keys go where you were");
         } else if screen.contains("y once") && !screen.contains("a moment") {
-            program.send("y");
-            program.wait_gone("y once");
-            answered += 1;
+            // they clash when both have their copy: none is answered before the other asks
+            if both_asked || !screen.contains("apply_patch wants") {
+                program.send("y");
+                // the question of the other agent stands there next
+                let asked =
+                    |screen: &str| screen.lines().find(|line| line.contains(" wants to ")).map(str::to_owned);
+                program.until("the end of the question", |program| {
+                    let now = program.screen();
+                    !now.contains("y once") || asked(&now) != asked(&screen)
+                });
+                answered += 1;
+            }
+        } else if screen.contains("⚑ 2 conflicts: NOTES.md, report")
+            && screen.contains("Then write done")
+            && let Some(clash) = clash.take()
+        {
+            if screen.contains(" · Esc back · ") {
+                // from the list of jobs to the composer
+                program.send("q");
+                program.wait_gone(" · Esc back · ");
+            }
+            clash(program);
+            program.send("done\r");
         }
         between(program);
     }
+    assert!(both_asked && clash.is_none(), "no clash:\n{}", program.screen());
     answered
+}
+
+/// Resolves what clashed by the keys that the script names.
+fn resolve(program: &mut Program) {
+    program.send("\x18h");
+    program.wait_for("Hand-backs");
+    program.until("who came back", |program| program.screen().lines().any(|line| line.starts_with("│⚑")));
+    program.send("\r");
+    program.wait_for(" NOTES.md · ");
+    program.wait_for("○ p");
+    program.send("p");
+    program.wait_for("● p");
+    program.send("w");
+    program.wait_for(" report · both changed it, differently ");
+    program.wait_for("hunk 1 of 1 · open");
+    program.send("b");
+    program.wait_for("from child");
+    program.send("w");
+    program.wait_for("nothing is open any more");
+    program.send("q");
+    program.wait_gone("Hand-back · ");
 }
 
 /// Leaves while a job runs: it is ended.
@@ -57,6 +107,29 @@ fn begin(home: &Home) -> (Program, std::path::PathBuf) {
     (program, sample)
 }
 
+fn project(sample: &Path) -> &Path {
+    sample.parent().unwrap()
+}
+
+/// The program that both agents change, as it is now.
+fn report(sample: &Path) -> String {
+    std::fs::read_to_string(project(sample).join("report")).unwrap()
+}
+
+/// Whether all that did not clash came back.
+fn docs_and_readme(sample: &Path) -> bool {
+    let read = |name: &str| std::fs::read_to_string(project(sample).join(name)).unwrap_or_default();
+    read("docs/lines.md").contains("many lines")
+        && read("docs/bytes.md").contains("many bytes")
+        && read("README.md").contains("its words and its bytes")
+}
+
+/// Words, lines and bytes of a file.
+fn counted(file: &Path) -> (usize, usize, usize) {
+    let text = std::fs::read_to_string(file).unwrap();
+    (text.split_whitespace().count(), text.lines().count(), text.len())
+}
+
 fn left_nothing(home: &Home, program: &mut Program) {
     program.assert_clean();
     assert_eq!(files(&home.path("tmp")), Vec::<std::path::PathBuf>::new(), "the scratch copy is gone");
@@ -69,22 +142,29 @@ fn the_rehearsal_runs_through_when_its_jobs_are_left_alone_and_leaves_nothing() 
     let home = Home::new();
     let (mut program, sample) = begin(&home);
     let mut told = false;
-    let answered =
-        to_the_end(&mut program, |program| told |= program.screen().contains("✗ killed by the model"));
+    let answered = to_the_end(
+        &mut program,
+        |program| told |= program.screen().contains("✗ killed by the model"),
+        |_| {},
+    );
     assert!(program.screen().contains("scripted"), "it is labelled:\n{}", program.screen());
-    assert_eq!(answered, 7, "five commands, an edit, and a kill");
+    assert_eq!(answered, 10, "six commands, an edit, a kill, and two patches");
     assert!(std::fs::read_to_string(&sample).unwrap().contains("wc -w"));
+    let counts = |what: &str| report(&sample).matches(what).count();
+    assert_eq!(counts("wc -l") + counts("wc -c"), 1, "what clashed stays as it is: {}", report(&sample));
+    assert!(docs_and_readme(&sample), "what nobody else touched was taken");
     assert!(told, "its end is told:\n{}", program.screen());
     assert_eq!(kill_all_and_quit(&mut program), 0);
     left_nothing(&home, &mut program);
 }
 
 #[test]
-fn in_the_rehearsal_a_runaway_is_killed_and_a_question_answered_by_the_keys_that_it_names() {
+fn in_the_rehearsal_a_runaway_is_killed_a_question_answered_and_a_conflict_resolved_by_the_keys_that_it_names()
+ {
     let home = Home::new();
-    let (mut program, _) = begin(&home);
+    let (mut program, sample) = begin(&home);
     let mut killed = false;
-    let answered = to_the_end(&mut program, |program| {
+    let between = |program: &mut Program| {
         // while a question stands there, keys are its answer
         let screen = program.screen();
         if !killed && screen.contains("j3 ●") && !screen.contains("y once") {
@@ -109,9 +189,19 @@ fn in_the_rehearsal_a_runaway_is_killed_and_a_question_answered_by_the_keys_that
             program.wait_gone(") /greet");
             killed = true;
         }
-    });
+    };
+    let answered = to_the_end(&mut program, between, resolve);
     assert!(killed, "{}", program.screen());
-    assert_eq!(answered, 7);
+    assert_eq!(answered, 10);
+    assert!(report(&sample).contains("wc -l") && report(&sample).contains("wc -c"), "{}", report(&sample));
+    let ran =
+        Command::new("sh").args(["./report", "README.md"]).current_dir(project(&sample)).output().unwrap();
+    let (words, lines, bytes) = counted(&project(&sample).join("README.md"));
+    let said = String::from_utf8(ran.stdout).unwrap();
+    for count in [format!("{words} words"), format!("{lines} lines"), format!("{bytes} bytes")] {
+        assert!(said.contains(&count), "{count}: {said}");
+    }
+    assert!(docs_and_readme(&sample), "what nobody else touched was taken");
     assert_eq!(kill_all_and_quit(&mut program), 0);
     left_nothing(&home, &mut program);
 }

@@ -162,6 +162,17 @@ fn nothing_yet_and_many_children_read_well() {
     assert!(screen.shown().contains("docs →"), "{}", screen.shown());
     desk.keys(&mut screen, "esc");
     assert!(screen.shown().contains("Hand-backs"), "{}", screen.shown());
+    // who waits is not hidden behind who was looked at last
+    desk.keys(&mut screen, "j enter");
+    assert!(screen.shown().contains("docs →"), "{}", screen.shown());
+    desk.keys(&mut screen, "q");
+    desk.keys(&mut screen, "ctrl-x h");
+    assert!(screen.shown().contains("Hand-backs"), "{}", screen.shown());
+    desk.keys(&mut screen, "enter");
+    assert!(screen.shown().contains("manual →"), "{}", screen.shown());
+    desk.keys(&mut screen, "q");
+    desk.keys(&mut screen, "ctrl-x h");
+    assert!(screen.shown().contains("manual →"), "{}", screen.shown());
 }
 
 #[test]

@@ -97,6 +97,9 @@ impl State {
     fn told(&mut self, all: Vec<HandBack>, out: &mut Vec<Out>) {
         let first = self.all.is_none();
         let here = self.item().map(|item| item.path().clone());
+        if std::mem::take(&mut self.entered) {
+            self.turn_to_who_waits(&all, out);
+        }
         let known = self.child.as_ref().is_some_and(|child| all.iter().any(|one| one.child == *child));
         let one = match &all[..] {
             [only] => Some(only.child.clone()),
@@ -119,6 +122,17 @@ impl State {
             self.look_again(out);
         } else {
             self.load(out);
+        }
+    }
+
+    /// Away from a child that nothing waits of, where something of another one does.
+    fn turn_to_who_waits(&mut self, all: &[HandBack], out: &mut Vec<Out>) {
+        let waits = |one: &HandBack| one.paths.iter().any(HandBackPath::is_open);
+        let done = |child: &String| all.iter().any(|one| one.child == *child && !waits(one));
+        if let Some(at) = all.iter().position(waits).filter(|_| self.child.as_ref().is_some_and(done)) {
+            self.leave_path(out);
+            self.put_away();
+            (self.child, self.picked) = (None, at);
         }
     }
 

@@ -56,6 +56,8 @@ pub struct State {
     /// The first line of the list that is drawn.
     top: usize,
     focus: Focus,
+    /// It was opened, and what came back is not told since.
+    entered: bool,
     open: Option<Open>,
     kept: Vec<Open>,
     /// Why the path that is selected cannot be shown.
@@ -204,6 +206,7 @@ impl State {
             all: None,
             child: None,
             picked: 0,
+            entered: false,
             selected: 0,
             top: 0,
             focus: Focus::Paths,

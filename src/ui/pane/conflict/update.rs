@@ -19,13 +19,14 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
     let mut out = Vec::new();
     match msg {
         Msg::Enter => {
-            state.shown = true;
+            (state.shown, state.entered) = (true, true);
             state.refresh(&mut out);
         }
         Msg::EnterChild(child) => {
             state.leave_path(&mut out);
             state.put_away();
-            (state.shown, state.child, state.all) = (true, Some(child), None);
+            (state.shown, state.entered) = (true, false);
+            (state.child, state.all) = (Some(child), None);
             state.refresh(&mut out);
         }
         Msg::Refresh => state.refresh(&mut out),
