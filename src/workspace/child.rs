@@ -22,6 +22,7 @@ pub mod hand_back;
 pub mod listing;
 mod lock;
 pub mod look;
+mod removal;
 mod repository;
 pub mod resolve;
 pub mod rooms;

@@ -1,5 +1,6 @@
 //! Law W on real directories: the same generated trees through the rule and through the disk; hostile trees; kills.
 
+mod closed;
 mod cut;
 mod durable;
 mod hostile;

@@ -1,11 +1,12 @@
 //! A directory that is never left: every path is opened beneath it by the kernel, and no link is followed.
 //!
-//! Keeps `handback_stays_inside`.
+//! One that is ours (an agent's copy) is also opened where the agent closed it: its directories stay open, its files
+//! get their permissions again. Keeps `handback_stays_inside`.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -18,10 +19,18 @@ use crate::law::hand_back::tree::{Hash, Obstacle, TreePath, Version};
 const INSIDE: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
+const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
+const FILE: OFlags = READING.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
+const DIRECTORY: OFlags = READING.union(OFlags::DIRECTORY);
+/// Names something without opening it, so that it need not be readable.
+const NAMING: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
 /// A directory that is open.
 #[derive(Debug)]
 pub struct Beneath {
     top: OwnedFd,
+    /// Whether what is closed to us in it is opened.
+    ours: bool,
 }
 
 /// The name of a path within its directory.
@@ -42,15 +51,46 @@ fn is_closed(error: Errno) -> bool {
 impl Beneath {
     /// Opens a directory; it may be reached through links.
     pub fn open(path: &Path) -> io::Result<Beneath> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Beneath { top: rustix::fs::open(path, flags, Mode::empty())? })
+        Ok(Beneath { top: rustix::fs::open(path, DIRECTORY, Mode::empty())?, ours: false })
+    }
+
+    /// Opens a directory of ours, which is no link.
+    pub fn open_ours(path: &Path) -> io::Result<Beneath> {
+        let named = rustix::fs::open(path, NAMING | OFlags::DIRECTORY, Mode::empty())?;
+        let open = || rustix::fs::openat(&named, ".", DIRECTORY, Mode::empty());
+        let top = match open() {
+            Err(Errno::ACCESS) => let_in(&named).and_then(|()| open()),
+            other => other,
+        };
+        Ok(Beneath { top: top?, ours: true })
     }
 
     /// Opens a directory beneath; none: the top.
     pub fn dir(&self, path: Option<&TreePath>) -> Result<OwnedFd, Errno> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let path = path.map_or(OsStr::new("."), |path| OsStr::from_bytes(path.as_bytes()));
-        again(|| rustix::fs::openat2(&self.top, path, flags, Mode::empty(), INSIDE))
+        let name = path.map_or(OsStr::new("."), |path| OsStr::from_bytes(path.as_bytes()));
+        let open = || again(|| rustix::fs::openat2(&self.top, name, DIRECTORY, Mode::empty(), INSIDE));
+        match (open(), path) {
+            (Err(Errno::ACCESS), Some(path)) if self.ours => {
+                self.open_up(path);
+                open()
+            }
+            (other, _) => other,
+        }
+    }
+
+    /// Lets us into a directory of ours and those above it, as far as the system allows it.
+    fn open_up(&self, path: &TreePath) {
+        let mut dirs: Vec<TreePath> = path.all_above().collect();
+        dirs.reverse();
+        for dir in dirs.iter().chain([path]) {
+            let name = OsStr::from_bytes(dir.as_bytes());
+            let named = again(|| {
+                rustix::fs::openat2(&self.top, name, NAMING | OFlags::DIRECTORY, Mode::empty(), INSIDE)
+            });
+            if !named.is_ok_and(|named| let_in(&named).is_ok()) {
+                break;
+            }
+        }
     }
 
     /// The directory that a path is in.
@@ -76,7 +116,7 @@ impl Beneath {
     /// What is at a path.
     pub fn version(&self, path: &TreePath) -> Result<Version, Errno> {
         match self.dir_of(path) {
-            Ok(dir) => version_in(&dir, name(path)),
+            Ok(dir) => version1(&dir, name(path), self.ours),
             Err(Errno::NOENT) => Ok(Version::Absent),
             Err(error) if is_blocked(error) => Ok(Version::InTheWay(Obstacle::Above)),
             Err(error) if is_closed(error) => Ok(Version::InTheWay(Obstacle::Special)),
@@ -86,9 +126,11 @@ impl Beneath {
 
     /// The file at a path, for reading; no link is followed and nothing waits.
     pub fn file(&self, path: &TreePath) -> Result<File, Errno> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let path = OsStr::from_bytes(path.as_bytes());
-        Ok(File::from(again(|| rustix::fs::openat2(&self.top, path, flags, Mode::empty(), INSIDE))?))
+        let whole = OsStr::from_bytes(path.as_bytes());
+        match again(|| rustix::fs::openat2(&self.top, whole, FILE, Mode::empty(), INSIDE)) {
+            Err(Errno::ACCESS) if self.ours => open1(&self.dir_of(path)?, name(path), true),
+            other => other.map(File::from),
+        }
     }
 
     /// What the system says of a path itself.
@@ -130,16 +172,20 @@ impl<'a> Nearby<'a> {
 
 /// What is in a directory under a name.
 pub fn version_in(dir: &OwnedFd, name: &OsStr) -> Result<Version, Errno> {
+    version1(dir, name, false)
+}
+
+fn version1(dir: &OwnedFd, name: &OsStr, ours: bool) -> Result<Version, Errno> {
     let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(Version::Absent),
+        Err(error) if is_closed(error) => return Ok(Version::InTheWay(Obstacle::Special)),
         Err(error) => return Err(error),
     };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let mut file = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
-                Ok(file) => File::from(file),
+            let mut file = match open1(dir, name, ours) {
+                Ok(file) => file,
                 Err(error) if is_closed(error) => return Ok(Version::InTheWay(Obstacle::Special)),
                 Err(error) => return Err(error),
             };
@@ -153,6 +199,37 @@ pub fn version_in(dir: &OwnedFd, name: &OsStr) -> Result<Version, Errno> {
         FileType::Directory => Ok(Version::InTheWay(Obstacle::Directory)),
         _ => Ok(Version::InTheWay(Obstacle::Special)),
     }
+}
+
+/// Opens a file for reading. One of ours that is closed to us is opened all the same, and closed again for others.
+fn open1(dir: &OwnedFd, name: &OsStr, ours: bool) -> Result<File, Errno> {
+    match rustix::fs::openat(dir, name, FILE, Mode::empty()) {
+        Err(Errno::ACCESS) if ours => {
+            let named = rustix::fs::openat(dir, name, NAMING, Mode::empty())?;
+            let mode = rustix::fs::fstat(&named)?.st_mode & 0o7777;
+            let itself = itself(&named);
+            let refused = |_| Errno::ACCESS;
+            rustix::fs::chmod(&itself, Mode::from_raw_mode(mode | 0o400)).map_err(refused)?;
+            let file = rustix::fs::open(&itself, READING | OFlags::NONBLOCK, Mode::empty());
+            rustix::fs::chmod(&itself, Mode::from_raw_mode(mode)).map_err(refused)?;
+            file.map(File::from)
+        }
+        other => other.map(File::from),
+    }
+}
+
+/// Lets its owner list, enter and change a directory.
+pub fn let_in(named: &OwnedFd) -> Result<(), Errno> {
+    let mode = rustix::fs::fstat(named)?.st_mode & 0o7777;
+    if mode & 0o700 == 0o700 {
+        return Ok(());
+    }
+    rustix::fs::chmod(itself(named), Mode::from_raw_mode(mode | 0o700))
+}
+
+/// A name of what is named by a descriptor, and of nothing else, whatever is renamed meanwhile.
+fn itself(named: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", named.as_raw_fd())
 }
 
 /// The hash of what is left to read of a file.

@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::FileType;
@@ -15,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::Room;
 use super::beneath::Beneath;
 use super::error::Error;
+use super::removal::{remove, remove_all};
 use super::run::{Run, ended};
 use super::scan::{Changes, scan};
 use super::versions::Versions;
@@ -70,14 +70,19 @@ impl Room {
         let versions = Versions::open(&self.versions())?;
         versions.sweep();
         let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
-        let copy = self.copy();
-        let look = |path: &TreePath| copy.join(OsStr::from_bytes(path.as_bytes())).symlink_metadata().ok();
+        let copy = Beneath::open_ours(&self.copy()).ok();
+        let look = |path: &TreePath| {
+            let mode = copy.as_ref()?.stat(path).ok()?.st_mode;
+            Some((FileType::from_raw_mode(mode), mode))
+        };
         let run = Run {
             dir: self.run(),
             parent: &beneath,
             versions: &versions,
-            keeps_dir: &|dir| look(dir).is_some_and(|meta| meta.is_dir()),
-            childs_mode: &|path| look(path).filter(|meta| meta.is_file()).map(|meta| meta.mode()),
+            keeps_dir: &|dir| look(dir).is_some_and(|(kind, _)| kind == FileType::Directory),
+            childs_mode: &|path| {
+                look(path).filter(|(kind, _)| *kind == FileType::RegularFile).map(|(_, mode)| mode)
+            },
         };
         let (plan, ended) = run.finish(|| self.plan(&beneath, &versions))?;
         let record = self.record_of(plan, ended.verdicts, ended.displaced, &versions)?;
@@ -114,7 +119,7 @@ impl Room {
             around(beneath, path, &touched, &mut parent)?;
         }
         let plan = plan(&base, &parent, &child, &ignored);
-        let originals = [self.base(), self.copy()].map(|dir| (Beneath::open(&dir), dir));
+        let originals = [self.base(), self.copy()].map(|dir| (Beneath::open_ours(&dir), dir));
         for planned in &plan.paths {
             for (version, (open, dir)) in [&planned.base, &planned.child].into_iter().zip(&originals) {
                 let open =
@@ -178,7 +183,7 @@ impl Room {
         Ok(())
     }
 
-    /// Removes what nobody changed: the base, and of the copy all but what was left out.
+    /// Removes what nobody changed: the base, and of the copy all but what was left out and what could not be read.
     fn clean(&self, record: &Record) -> Result<(), Error> {
         std::thread::scope(|scope| {
             let base = scope.spawn(|| remove_all(&self.base()));
@@ -192,14 +197,22 @@ impl Room {
     }
 
     fn clean_copy(&self, record: &Record) -> Result<(), Error> {
-        if record.left_out.is_empty() {
+        // one that is gone, or no directory any more, has nothing of ours in it
+        let Ok(copy) = Beneath::open_ours(&self.copy()) else { return Ok(()) };
+        let unread: BTreeSet<&TreePath> = record
+            .with(|verdict| verdict == Verdict::Special)
+            .filter(|path| {
+                let kind = copy.stat(path).map(|stat| FileType::from_raw_mode(stat.st_mode));
+                matches!(kind, Ok(FileType::RegularFile | FileType::Directory))
+            })
+            .collect();
+        if record.left_out.is_empty() && unread.is_empty() {
             return remove_all(&self.copy());
         }
         if let Ok(born) = self.read_born() {
             let touched = record.paths.iter().map(|planned| &planned.path);
-            for path in born.marks.iter().map(|(path, _)| path).chain(touched) {
-                remove(&self.copy(), path);
-            }
+            let paths = born.marks.iter().map(|(path, _)| path).chain(touched);
+            paths.filter(|path| !unread.contains(path)).for_each(|path| remove(&copy, path));
         }
         remove_all(&self.copy().join(".git"))?;
         Ok(())
@@ -208,23 +221,6 @@ impl Room {
     /// Whether a hand-back was begun and not ended.
     pub fn is_cut(&self) -> bool {
         !self.record().exists() && (self.run().join("plan.json").exists() || ended(&self.run()).is_some())
-    }
-}
-
-/// Removes a file or link of a copy, and the directories that it emptied.
-fn remove(top: &Path, path: &TreePath) {
-    let _ = fs::remove_file(top.join(OsStr::from_bytes(path.as_bytes())));
-    for above in path.all_above() {
-        if fs::remove_dir(top.join(OsStr::from_bytes(above.as_bytes()))).is_err() {
-            break;
-        }
-    }
-}
-
-fn remove_all(dir: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", dir)(error)),
-        Ok(()) | Err(_) => Ok(()),
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::Room;
 use super::error::Error;
 use super::hand_back::Record;
+use super::removal::remove_all;
 use crate::law::hand_back::tree::TreePath;
 use crate::store;
 use crate::store::private;
@@ -71,6 +72,6 @@ impl Room {
     /// Drops the workspace: copy, versions, records. Nothing of it can be had back.
     pub fn drop_all(&self) -> Result<(), Error> {
         let _held = self.lock()?;
-        fs::remove_dir_all(&self.dir).map_err(Error::io("remove", &self.dir))
+        remove_all(&self.dir)
     }
 }

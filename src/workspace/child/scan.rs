@@ -35,9 +35,8 @@ pub struct Changes {
 /// Scans the copy of a child that was stopped.
 pub fn scan(room: &Room) -> Result<Changes, Error> {
     let born = room.read_born()?;
-    let open = |path: &Path| Beneath::open(path);
-    let copy = open(&room.copy()).map_err(|_| Error::CopyGone { path: room.copy() })?;
-    let base = open(&room.base()).map_err(Error::io("open", &room.base()))?;
+    let copy = Beneath::open_ours(&room.copy()).map_err(|_| Error::CopyGone { path: room.copy() })?;
+    let base = Beneath::open_ours(&room.base()).map_err(Error::io("open", &room.base()))?;
     let rules = [room.base(), room.copy()].map(|tree| Rules::new(&tree, &room.rules()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let portion = born.marks.len().div_ceil(threads).max(PORTION_MIN);
@@ -96,7 +95,7 @@ impl<'a> New<'a> {
     /// Looks into a directory; `at`: its path, which is as it was afterwards.
     fn look(&mut self, at: &mut Vec<u8>) -> Result<(), Error> {
         let dir = self.top.join(OsStr::from_bytes(at));
-        let items = fs::read_dir(&dir).map_err(Error::io("list", &dir))?;
+        let Some(items) = self.list(&dir, TreePath::new(&at[..]))? else { return Ok(()) };
         let above = at.len();
         for item in items {
             let item = item.map_err(Error::io("list", &dir))?;
@@ -109,6 +108,22 @@ impl<'a> New<'a> {
             at.truncate(above);
         }
         Ok(())
+    }
+
+    /// What is in a directory; none if the system does not let us look into it, not even as its owner.
+    fn list(&mut self, dir: &Path, at: Option<TreePath>) -> Result<Option<fs::ReadDir>, Error> {
+        let mut listed = fs::read_dir(dir);
+        let is_closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
+        if listed.as_ref().is_err_and(is_closed) && self.copy.dir(at.as_ref()).is_ok() {
+            listed = fs::read_dir(dir);
+        }
+        match (listed, at) {
+            (Err(error), Some(at)) if is_closed(&error) => {
+                self.changes.child.put(at, Version::InTheWay(Obstacle::Special));
+                Ok(None)
+            }
+            (listed, _) => listed.map(Some).map_err(Error::io("list", dir)),
+        }
     }
 
     fn look1(&mut self, at: &mut Vec<u8>, is_dir: bool) -> Result<(), Error> {
@@ -138,7 +153,8 @@ impl<'a> New<'a> {
     /// An ignored directory that has files of the base: those count, and what is new in it is left out.
     fn look_ignored(&mut self, at: &TreePath) -> Result<(), Error> {
         let dir = self.top.join(OsStr::from_bytes(at.as_bytes()));
-        for item in fs::read_dir(&dir).map_err(Error::io("list", &dir))? {
+        let Some(items) = self.list(&dir, Some(at.clone()))? else { return Ok(()) };
+        for item in items {
             let item = item.map_err(Error::io("list", &dir))?;
             let Some(path) = TreePath::new([at.as_bytes(), b"/", item.file_name().as_bytes()].concat())
             else {

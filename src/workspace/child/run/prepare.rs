@@ -102,7 +102,7 @@ impl Run<'_> {
     }
 
     /// The permissions of a file that is put in place: those of the parent's file, with the child's executable bit;
-    /// for a new one those of the child's file, or what the person's umask leaves.
+    /// for a new one those of the child's file, which its owner may read and write, or what the person's umask leaves.
     fn mode(&self, step: &Step<'_>, executable: bool) -> Mode {
         let there = self
             .parent
@@ -112,7 +112,9 @@ impl Run<'_> {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
                 stat.st_mode & 0o777
             }
-            Ok(_) | Err(_) => (self.childs_mode)(step.path).map_or(0o666 & !umask(), |mode| mode & 0o777),
+            Ok(_) | Err(_) => {
+                (self.childs_mode)(step.path).map_or(0o666 & !umask(), |mode| mode & 0o777 | 0o600)
+            }
         };
         let readers = (bits & 0o444) >> 2;
         Mode::from_raw_mode(if executable { bits | 0o100 | readers & !umask() } else { bits & !0o111 })
