@@ -98,9 +98,9 @@ pub enum AgentState {
     },
     /// Its copy is being made.
     Preparing {
-        /// Files copied so far.
+        /// Files and links made so far, in base and copy.
         files: u64,
-        /// Of how many; 0 while that is not known.
+        /// Of how many, in both; 0 while that is not known.
         of: u64,
     },
     /// It works.
@@ -115,6 +115,15 @@ pub enum AgentState {
     Cut,
     /// It has ended.
     Ended(Arc<AgentEnd>),
+}
+
+/// How far a copy is, in words: `84% of 20000 files`; each is made twice, in the base and in the copy. Empty while it
+/// is not known how many there are.
+pub fn copied(files: u64, of: u64) -> String {
+    match of {
+        0 => String::new(),
+        of => format!("{}% of {} files", files.min(of).saturating_mul(100) / of, of / 2),
+    }
 }
 
 impl AgentRow {

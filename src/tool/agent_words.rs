@@ -1,6 +1,6 @@
 //! Subagents in words, for the model: a line for each that is there, and the report of an end.
 
-use crate::api::agent::{AgentEnd, AgentRow, AgentState, Workspace};
+use crate::api::agent::{AgentEnd, AgentRow, AgentState, Workspace, copied};
 use crate::base::Millis;
 use crate::law::hand_back::tree::TreePath;
 use crate::tool::bash_end::line;
@@ -18,8 +18,8 @@ pub fn row_in_words(path: &str, row: &AgentRow, now: Millis) -> String {
     let age = now.since(row.began.unwrap_or(row.node.asked)).length();
     let state = match &row.state {
         AgentState::Waiting { number } => format!("waits for a place, number {number} in the line"),
-        AgentState::Preparing { files, of: 0 } => format!("its copy is being made, {files} files so far"),
-        AgentState::Preparing { files, of } => format!("its copy is being made, {files} of {of} files"),
+        AgentState::Preparing { of: 0, .. } => "its copy is being made".to_owned(),
+        AgentState::Preparing { files, of } => format!("its copy is being made, {}", copied(*files, *of)),
         AgentState::Working if row.asks > 0 => format!("waits for the person's approval, since {age}"),
         AgentState::Working => format!("works since {age}"),
         AgentState::Resting => format!("waits for its own agents, since {age}"),

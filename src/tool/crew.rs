@@ -36,12 +36,12 @@ pub enum Stands {
     /// Its copy is being made: files so far.
     #[default]
     Preparing,
-    /// So many files of its copy are there, and so many bytes.
+    /// So much of its copy is there.
     Copying {
-        /// Files and links, in both copies.
+        /// Files and links made so far, in base and copy.
         files: u64,
-        /// Bytes of them.
-        bytes: u64,
+        /// Of how many, in both; 0 while that is not known.
+        of: u64,
     },
     /// It works.
     Works(Stood),

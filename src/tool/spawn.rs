@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::api::access::{Class, Preview, Wish};
-use crate::api::agent::Workspace;
+use crate::api::agent::{Workspace, copied};
 use crate::api::entry::CallStatus;
 use crate::api::message::ToolSpec;
 use crate::law::wait::Waited;
@@ -166,8 +166,10 @@ async fn stood(context: &CallContext, name: &str) -> ToolEnd {
                 );
             }
             Stands::Preparing => {}
-            Stands::Copying { files, bytes } => {
-                context.report.output(&format!("{files} files copied\n"), *bytes, *files);
+            Stands::Copying { of: 0, .. } => {}
+            Stands::Copying { files, of } => {
+                let line = format!("copying {}\n", copied(*files, *of));
+                context.report.output(&line, line.len() as u64, 1);
             }
             Stands::Works(Stood { words, warnings }) => {
                 for warning in warnings {

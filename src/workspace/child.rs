@@ -117,8 +117,6 @@ pub struct Progress {
     pub files: AtomicU64,
     /// How many there are to make, in both; 0 while that is not known.
     pub of: AtomicU64,
-    /// Bytes of them.
-    pub bytes: AtomicU64,
     /// Set to end it: what was made is removed.
     pub cancel: AtomicBool,
 }

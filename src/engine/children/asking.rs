@@ -169,7 +169,6 @@ impl Asking {
         let mut kid =
             Kid::new(node.clone(), options, here.dir.clone(), AgentState::Preparing { files: 0, of: 0 });
         kid.words.push(new.prompt.clone());
-        kid.row.held = isolated.then_some(false);
         let asked =
             Asked { parent: self.post.path.clone(), name: new.name.clone(), isolated, budget: new.budget };
         let mut inner = crew.inner();

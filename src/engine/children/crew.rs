@@ -251,16 +251,18 @@ impl Inner {
     fn ended(&mut self, path: &str, end: End) {
         let Some(kid) = self.kids.get_mut(path) else { return };
         let (used, now) = (kid.used(), clock::now());
-        if let End::Failed { why } = &end {
-            kid.stands.send_if_modified(|stands| {
-                let begins =
-                    matches!(stands, Stands::Waiting { .. } | Stands::Preparing | Stands::Copying { .. });
-                if begins {
-                    *stands = Stands::Failed(why.clone());
-                }
-                begins
-            });
-        }
+        kid.stands.send_if_modified(|stands| {
+            let begins =
+                matches!(stands, Stands::Waiting { .. } | Stands::Preparing | Stands::Copying { .. });
+            if begins {
+                // who waits for its beginning waits no longer, however it ended
+                *stands = match &end {
+                    End::Failed { why } => Stands::Failed(why.clone()),
+                    End::Answered | End::Stalled { .. } | End::Stopped { .. } | End::Deleted => Stands::Gone,
+                };
+            }
+            begins
+        });
         let ended = Arc::new(AgentEnd {
             node: kid.row.node.clone(),
             answer: std::mem::take(&mut kid.answer),

@@ -94,9 +94,7 @@ impl Owner {
         };
         let mut options = here.options_for(&self.post.crew, &path, node, model);
         options.which = which(&options.dirs, &node.session);
-        let mut kid = Kid::new(node.clone(), options, here.dir.clone(), state);
-        kid.row.held = (node.workspace == Workspace::Isolated).then_some(false);
-        Some(kid)
+        Some(Kid::new(node.clone(), options, here.dir.clone(), state))
     }
 
     fn enter(&mut self, kid: Kid, found: Found) {

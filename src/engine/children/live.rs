@@ -133,12 +133,12 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Opt
         tokio::select! {
             made = &mut copying => break made,
             () = tokio::time::sleep(TOLD_EVERY) => {
-                let (files, bytes) = (told.files.load(Ordering::Relaxed), told.bytes.load(Ordering::Relaxed));
+                let (files, of) = (told.files.load(Ordering::Relaxed), told.of.load(Ordering::Relaxed));
                 crew.update(path, |kid| {
                     if let AgentState::Preparing { .. } = kid.row.state {
-                        kid.row.state = AgentState::Preparing { files, of: told.of.load(Ordering::Relaxed) };
+                        kid.row.state = AgentState::Preparing { files, of };
                     }
-                    kid.stands.send_replace(Stands::Copying { files, bytes });
+                    kid.stands.send_replace(Stands::Copying { files, of });
                 });
             }
         }

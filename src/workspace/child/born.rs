@@ -120,6 +120,9 @@ impl Room {
             let _ = std::fs::remove_dir_all(self.copy().join(".git"));
             let _ = std::fs::remove_dir_all(self.git());
         }
+        if progress.cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
         Ok(Made { cloned, counts, repositories: listing.repositories, by_git: listing.by_git, no_git })
     }
 

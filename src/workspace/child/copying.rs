@@ -170,7 +170,6 @@ impl Worker<'_> {
                 self.counts.bytes += bytes;
                 self.counts.made.push((path.clone(), mark));
                 progress.files.fetch_add(1, Ordering::Relaxed);
-                progress.bytes.fetch_add(bytes, Ordering::Relaxed);
                 Ok(())
             }
             Err(Failed::Source(Errno::NOENT)) => Ok(()),

@@ -3,6 +3,7 @@
 
 mod attach;
 mod bad_input;
+mod copying;
 mod ends;
 mod events;
 mod notify;

@@ -76,7 +76,7 @@ fn some() -> Record {
     let ended = |end| AgentState::Ended(Arc::new(end));
     let back = report(&["docs/lex.md", "docs/toc.md", "src/main.rs"], &["src/lexer.rs"]);
     agent(&mut record, "lexer", AgentState::Working);
-    agent(&mut record, "lexer/tests", AgentState::Preparing { files: 120, of: 214 });
+    agent(&mut record, "lexer/tests", AgentState::Preparing { files: 120, of: 428 });
     agent(&mut record, "lexer/more", AgentState::Waiting { number: 2 });
     agent(&mut record, "manual", ended(end("manual", End::Answered, Some(back))));
     agent(&mut record, "bench-文書", AgentState::Working);

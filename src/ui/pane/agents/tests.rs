@@ -156,10 +156,10 @@ fn every_state_is_said_in_words() {
         agent.state = AgentState::Waiting { number };
         assert_eq!(said(&agent), ("◌", format!("waits for a place ({words})")));
     }
-    agent.state = AgentState::Preparing { files: 120, of: 214 };
-    assert_eq!(said(&agent), ("*", "copying 120 of 214 files".to_owned()));
-    agent.state = AgentState::Preparing { files: 120, of: 0 };
-    assert_eq!(said(&agent), ("*", "copying, 120 files".to_owned()));
+    agent.state = AgentState::Preparing { files: 120, of: 428 };
+    assert_eq!(said(&agent), ("*", "copying 28% of 214 files".to_owned()));
+    agent.state = AgentState::Preparing { files: 0, of: 0 };
+    assert_eq!(said(&agent), ("*", "copying".to_owned()));
     agent.state = AgentState::Stopping;
     assert_eq!(said(&agent), ("◐", "stopping".to_owned()));
     agent.state = over("a", End::Answered, 1);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport};
+use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport, copied};
 use crate::base::Millis;
 use crate::law::children::End;
 use crate::law::hand_back::tree::TreePath;
@@ -77,9 +77,7 @@ fn ordinal(number: usize) -> String {
 pub fn says(row: &AgentRow) -> String {
     match &row.state {
         AgentState::Waiting { number } => format!("waits for a place ({})", ordinal(*number)),
-        AgentState::Preparing { files: 0, of: 0 } => "copying".to_owned(),
-        AgentState::Preparing { files, of: 0 } => format!("copying, {files} files"),
-        AgentState::Preparing { files, of } => format!("copying {files} of {of} files"),
+        AgentState::Preparing { files, of } => format!("copying {}", copied(*files, *of)).trim().to_owned(),
         AgentState::Working if row.asks > 0 => "waits for your answer".to_owned(),
         AgentState::Working if row.now.trim().is_empty() => "works".to_owned(),
         AgentState::Working => tame(row.now.trim().lines().next().unwrap_or_default()).into_owned(),
