@@ -319,7 +319,7 @@ fn find(options: &Options) -> Result<Found, OpenError> {
                 tree: opened.tree,
                 unsettled: opened.unsettled.into_iter().map(|u| u.start).collect(),
                 jobs: super::jobs::Known { nodes: opened.jobs, over: opened.jobs_over },
-                agents: super::children::Known { nodes: opened.agents },
+                agents: super::children::Known { nodes: opened.agents, dismissed: opened.agents_dismissed },
                 reports: opened.reports,
                 read_only: None,
                 session,

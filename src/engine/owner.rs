@@ -240,7 +240,7 @@ impl Owner {
             && self.stream.is_none()
             && self.calls.is_empty()
             && self.desk.none_to_end()
-            && self.post.none_lives();
+            && self.post.at_rest();
         over || until <= Instant::now()
     }
 

@@ -123,16 +123,16 @@ impl Children {
         Ok(self.settle())
     }
 
-    /// A child of an earlier program.
+    /// A child of an earlier program. Its own are found before it: what they hand back is a part of what it does.
     pub fn found(&mut self, path: &str, isolated: bool, found: Found) -> Vec<Effect> {
         if self.children.contains_key(path) {
             return Vec::new();
         }
         let parent = path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-        let (state, effects) = match found {
-            Found::Cut => (State::Cut, Vec::new()),
-            Found::HandsBack(end) => (State::HandingBack(end), vec![Effect::HandBack(path.to_owned())]),
-            Found::Ended(end) => (State::Ended(end), Vec::new()),
+        let state = match &found {
+            Found::Cut => State::Cut,
+            Found::HandsBack(end) => State::Stopping(Some(end.clone()), Stage::Closed),
+            Found::Ended(end) => State::Ended(end.clone()),
         };
         let child = Child {
             parent,
@@ -145,7 +145,12 @@ impl Children {
             budget: None,
         };
         self.children.insert(path.to_owned(), child);
-        effects
+        let mut out = Vec::new();
+        if let Found::HandsBack(end) = found {
+            self.stop_those_under(path, &end, &mut out);
+        }
+        out.extend(self.settle());
+        out
     }
 
     /// How a child stands.
@@ -333,7 +338,7 @@ impl Children {
         let Some(child) = self.children.get(path) else { return };
         let parent_works =
             child.parent.as_deref().is_none_or(|up| matches!(self.state(up), Some(State::Working(_))));
-        if child.lives() || !parent_works {
+        if child.lives() || !parent_works || self.any_lives(Some(path)) {
             return;
         }
         if let Some(child) = self.children.get_mut(path) {

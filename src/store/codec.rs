@@ -11,6 +11,7 @@
 //! {"type":"job_over","job":"j1"}
 //! {"type":"agent","node":{"name":"lexer","session":"0190…","run":1,…},"words":"…"}
 //! {"type":"agent_over","name":"lexer","run":1}
+//! {"type":"agent_dismissed","agent":"lexer/tests","run":1}
 //! ```
 //!
 //! A line is read in two steps, first its frame, then its body by its type, so that raw JSON of a provider
@@ -81,6 +82,8 @@ pub enum Record {
     Agent(AgentNode, String),
     /// This run of an agent is over.
     AgentOver(String, u32),
+    /// This run of an agent, by its path, was taken off the list.
+    AgentDismissed(String, u32),
     /// Something of a kind that this program does not know, outside the tree.
     Other,
     /// Nothing.
@@ -186,6 +189,14 @@ struct AgentOver {
     run: u32,
 }
 
+#[derive(Serialize, Deserialize)]
+struct AgentDismissed {
+    #[serde(rename = "type")]
+    kind: Cow<'static, str>,
+    agent: String,
+    run: u32,
+}
+
 /// Reads one line (without its newline). `Err` says why it is none of ours.
 pub fn decode(line: &[u8]) -> Result<Record, String> {
     if line.iter().all(u8::is_ascii_whitespace) {
@@ -216,6 +227,8 @@ pub fn decode(line: &[u8]) -> Result<Record, String> {
             .map_or(Record::Other, |read| Record::Agent(read.node, read.words))),
         "agent_over" if frame.id.is_none() => Ok(serde_json::from_slice::<AgentOver>(line)
             .map_or(Record::Other, |read| Record::AgentOver(read.name, read.run))),
+        "agent_dismissed" if frame.id.is_none() => Ok(serde_json::from_slice::<AgentDismissed>(line)
+            .map_or(Record::Other, |read| Record::AgentDismissed(read.agent, read.run))),
         _ => decode_entry(&frame),
     }
 }
@@ -418,6 +431,11 @@ pub fn encode_agent(node: &AgentNode, words: &str) -> Result<String, Error> {
 /// The end of an agent's run as a line.
 pub fn encode_agent_over(name: &str, run: u32) -> Result<String, Error> {
     line(&AgentOver { kind: "agent_over".into(), name: name.to_owned(), run })
+}
+
+/// That an agent's run, by its path, was taken off the list, as a line.
+pub fn encode_agent_dismissed(agent: &str, run: u32) -> Result<String, Error> {
+    line(&AgentDismissed { kind: "agent_dismissed".into(), agent: agent.to_owned(), run })
 }
 
 /// An instant as RFC 3339 in UTC, with milliseconds.

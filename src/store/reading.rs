@@ -43,6 +43,8 @@ pub struct Reading {
     pub jobs: BTreeMap<JobId, JobNode>,
     /// Agents that had not ended when the journal was last written, by their names, and what each is to be told.
     pub agents: BTreeMap<String, (AgentNode, String)>,
+    /// Agents that were taken off the list, by their paths, each with the run.
+    pub agents_dismissed: BTreeMap<String, u32>,
     /// Bytes of all whole commits.
     pub whole: u64,
     /// Bytes behind them: a commit that was cut off.
@@ -137,6 +139,7 @@ impl<'a> Fold<'a> {
             mint: Mint::default(),
             jobs: BTreeMap::new(),
             agents: BTreeMap::new(),
+            agents_dismissed: BTreeMap::new(),
             whole: 0,
             torn: None,
             bad: Vec::new(),
@@ -186,6 +189,9 @@ impl<'a> Fold<'a> {
                 if self.out.agents.get(&name).is_some_and(|(node, _)| node.run <= run) {
                     self.out.agents.remove(&name);
                 }
+            }
+            Record::AgentDismissed(agent, run) => {
+                self.out.agents_dismissed.insert(agent, run);
             }
             // A second header says nothing that the first did not: it is kept and passed by.
             Record::Header(_) | Record::Other | Record::Blank => {}

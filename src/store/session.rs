@@ -14,7 +14,7 @@
 //! entry), so one that was opened and left leaves nothing behind; what is committed before waits in memory.
 //! Keeps the laws L and `cwd_*`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ use super::lease::{LEASE, Lease, Taking};
 use super::private;
 use super::reading::Reading;
 use super::tree::{Mint, Tree, Unsettled};
-use crate::api::agent::AgentNode;
+use crate::api::agent::{AgentEnd, AgentNode};
 use crate::api::entry::{Entry, EntryBody};
 use crate::api::job::JobNode;
 use crate::base::{CallId, EntryId, JobId, Millis, SessionId};
@@ -81,6 +81,8 @@ pub struct Opened {
     pub jobs: Vec<JobNode>,
     /// Agents that had not ended when the journal was last written, and what each is to be told.
     pub agents: Vec<(AgentNode, String)>,
+    /// Agents that were taken off the list, by their paths, each with the run.
+    pub agents_dismissed: BTreeMap<String, u32>,
     /// Jobs whose end was told.
     pub jobs_over: BTreeSet<JobId>,
     /// What was found and mended, in words for a person.
@@ -102,7 +104,7 @@ impl Opened {
         self.tree.path(self.tree.head.as_ref())
     }
     fn of(reading: Reading) -> (Opened, Mint) {
-        let Reading { header, tree, title, mint, jobs, agents, reports, .. } = reading;
+        let Reading { header, tree, title, mint, jobs, agents, agents_dismissed, reports, .. } = reading;
         let unsettled = tree.unsettled();
         let ended = |entry: &std::sync::Arc<Entry>| match &entry.body {
             EntryBody::JobEnd(end) => Some(end.job),
@@ -111,7 +113,9 @@ impl Opened {
         let jobs_over = tree.entries.iter().filter_map(ended).collect();
         let jobs = jobs.into_values().collect();
         let agents = agents.into_values().collect();
-        (Opened { header, tree, title, unsettled, jobs, agents, jobs_over, reports }, mint)
+        let opened =
+            Opened { header, tree, title, unsettled, jobs, agents, agents_dismissed, jobs_over, reports };
+        (opened, mint)
     }
 }
 
@@ -329,6 +333,32 @@ pub fn rename(dirs: &Dirs, id: &SessionId, title: &str) -> Result<(), Error> {
     journal.commit(&codec::encode_title(&title)?, Durability::Synced)?;
     keep_title(&dir, &title);
     Ok(())
+}
+
+/// Commits, at the head of a session that is not open anywhere, how agents of it ended. Blocking.
+pub fn tell_ends(dirs: &Dirs, id: &SessionId, ends: &[AgentEnd]) -> Result<(), Error> {
+    let dir = there(dirs, id)?;
+    let _lease = match Lease::take(&dir.join(LEASE))? {
+        Taking::Ours(lease, _) => lease,
+        Taking::Held(holder) => return Err(Error::Held { holder }),
+    };
+    let (mut journal, mut reading) = Journal::open(&dir, id, &Blobs::at(dir.join(BLOBS)), known)?;
+    let mut head = reading.tree.head.take();
+    let mut lines = String::new();
+    for end in ends {
+        let body = EntryBody::AgentEnd(end.clone());
+        let entry = Entry { id: reading.mint.entry(), parent: head.take(), at: now(), body };
+        let line = codec::encode(&entry)?;
+        if line.len() > RECORD_MAX {
+            let blob = Blobs::at(dir.join(BLOBS)).keep(codec::encode_body(&entry.body)?.as_bytes())?;
+            lines.push_str(&codec::encode_beside(&entry, &blob)?);
+        } else {
+            lines.push_str(&line);
+        }
+        lines.push_str(&codec::encode_agent_over(&end.node.name, end.node.run)?);
+        head = Some(entry.id);
+    }
+    journal.commit(&lines, Durability::Synced)
 }
 
 /// Puts the display name where lists find it without reading the journal, whose record is what counts: a list

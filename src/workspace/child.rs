@@ -8,8 +8,8 @@
 //!
 //! A child's directory (private): `base/` as it found the files, `copy/` where it works, `git/` what its git reads of the parent's repository, `rules/` the ignore rules of
 //! the spawn that are not in the tree, `parent` the directory's name, `born.json` the copy's files as they were, `versions/` bytes by their hash,
-//! `run/` the records of the hand-back, `handback.json` its end, `conflicts/` the child's versions of what is open,
-//! `resolutions/` one run each, `drafts/` what was chosen and not written yet.
+//! `ending.json` how its run ended, `run/` the records of the hand-back, `handback.json` its end, `aside/` what goes after it,
+//! `conflicts/` the child's versions of what is open, `resolutions/` one run each, `drafts/` what was chosen and not written yet.
 
 pub mod beneath;
 pub mod born;
@@ -99,6 +99,16 @@ impl Room {
 
     pub(crate) fn run(&self) -> PathBuf {
         self.dir.join("run")
+    }
+
+    /// What the cleaning up removes.
+    pub(crate) fn aside(&self) -> PathBuf {
+        self.dir.join("aside")
+    }
+
+    /// How the child's run ended: written by who hands back, before it begins.
+    pub fn ending(&self) -> PathBuf {
+        self.dir.join("ending.json")
     }
 
     pub(crate) fn drafts(&self) -> PathBuf {

@@ -17,12 +17,15 @@ use crate::agents::{beside, calls, ended, go, says, script, spawn, state, until}
 use crate::commands::binary;
 use crate::session::{Place, Running};
 
-struct Home {
+pub struct Home {
     place: Place,
 }
 
+/// What a program tells of itself, a line each.
+pub type Events = std::io::Lines<BufReader<std::process::ChildStdout>>;
+
 impl Home {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let place = Place::new();
         place.write("a.txt", "base\n");
         place.write("clash.txt", "base\n");
@@ -33,11 +36,15 @@ impl Home {
         beside(&self.place, "home").join(name)
     }
 
-    fn dirs(&self) -> Dirs {
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub fn dirs(&self) -> Dirs {
         Dirs::at(self.at("state").join("windlass"), self.at("config").join("windlass"))
     }
 
-    fn start(&self, script: &str) -> Child {
+    pub fn start(&self, script: &str) -> Child {
         let file = beside(&self.place, "script.json");
         std::fs::write(&file, script).unwrap();
         Command::new(binary())
@@ -57,13 +64,32 @@ impl Home {
             .unwrap()
     }
 
-    fn open(&self, script: &str, session: &SessionId) -> Running {
+    pub fn open(&self, script: &str, session: &SessionId) -> Running {
         self.place
             .open_with(script, Mode::Auto, Which::Id(session.clone()), |options| options.dirs = self.dirs())
     }
 }
 
-fn writes(path: &str, text: &str) -> Value {
+pub fn events(program: &mut Child) -> Events {
+    BufReader::new(program.stdout.take().unwrap()).lines()
+}
+
+/// Reads on until each of these agents runs a command. The session.
+pub fn until_called(events: &mut Events, agents: &[&str]) -> SessionId {
+    let (mut session, mut left) = (None, agents.to_vec());
+    while !left.is_empty() {
+        let event: Value = serde_json::from_str(&events.next().expect("it goes on").unwrap()).unwrap();
+        if event["type"] == "session.started" {
+            session = Some(SessionId::new(event["id"].as_str().unwrap()));
+        }
+        if event["type"] == "call.started" && event["tool"] == "bash" {
+            left.retain(|agent| event["agent"] != *agent);
+        }
+    }
+    session.unwrap()
+}
+
+pub fn writes(path: &str, text: &str) -> Value {
     calls(&[("write", json!({"path": path, "content": text}))])
 }
 
@@ -127,21 +153,11 @@ fn exec_waits_for_its_agents_and_tells_what_each_did_and_handed_back() {
 fn crash(home: &Home) -> SessionId {
     let w = vec![writes("a.txt", "child\n"), until(&beside(&home.place, "go")), says("never")];
     let mut program = home.start(&script(&[calls(&[spawn("w", "isolated")]), says("asked")], &[("w", w)]));
-    let mut session = None;
-    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
-    loop {
-        let event: Value = serde_json::from_str(&lines.next().expect("it goes on").unwrap()).unwrap();
-        if event["type"] == "session.started" {
-            session = Some(SessionId::new(event["id"].as_str().unwrap()));
-        }
-        if event["type"] == "call.started" && event["agent"] == "w" && event["tool"] == "bash" {
-            break;
-        }
-    }
+    let session = until_called(&mut events(&mut program), &["w"]);
     program.kill().unwrap();
     program.wait().unwrap();
     assert_eq!(home.place.read("a.txt"), "base\n");
-    session.unwrap()
+    session
 }
 
 #[test]

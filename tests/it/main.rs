@@ -7,6 +7,7 @@ mod again;
 mod agents;
 mod agents_bridge;
 mod agents_crash;
+mod agents_ends;
 mod attach;
 mod bash;
 mod call_bridge;

@@ -61,10 +61,7 @@ impl Here {
         node: &AgentNode,
         model: ModelInUse,
     ) -> Options {
-        let dir = match (&node.workspace, &node.room) {
-            (Workspace::Isolated, Some(room)) => Room::at(room).copy(),
-            (Workspace::Isolated, None) | (Workspace::Shared, _) => self.dir.clone(),
-        };
+        let dir = self.dir_of(node);
         let cwd = match node.workspace {
             Workspace::Shared => self.cwd.clone(),
             // it sees its copy where its parent sees its directory
@@ -109,6 +106,20 @@ impl Here {
             None => Ok(model),
             Some(Ok(provider)) => Ok(ModelInUse { provider, ..model }),
             Some(Err(why)) => Err(why),
+        }
+    }
+
+    /// The same for the agents of one of its agents, whose session is not open.
+    pub(super) fn of_agent(&self, node: &AgentNode) -> Here {
+        let (session, dir) = (node.session.clone(), self.dir_of(node));
+        Here { session, cwd: self.seen(), dir, after: None, ..self.clone() }
+    }
+
+    /// The directory that the work of an agent changes.
+    fn dir_of(&self, node: &AgentNode) -> PathBuf {
+        match (&node.workspace, &node.room) {
+            (Workspace::Isolated, Some(room)) => Room::at(room).copy(),
+            (Workspace::Isolated, None) | (Workspace::Shared, _) => self.dir.clone(),
         }
     }
 
@@ -210,7 +221,10 @@ impl Post {
                 let again = matches!(law.state(&whole), Some(State::Ended(_)));
                 let effects = law.step(&whole, Event::Woken, clock::now());
                 if !matches!(law.state(&whole), Some(State::Waiting | State::Preparing)) {
-                    return Err(format!("{path} cannot work again: who asked for it does not work any more"));
+                    return Err(match law.any_lives(Some(&whole)) {
+                        true => format!("its own agents are being ended: tell {path} again when they have"),
+                        false => format!("{path} cannot work again: who asked for it does not work any more"),
+                    });
                 }
                 kid.words.push(text.clone());
                 wake(kid, again, &self.crew);

@@ -2,40 +2,73 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::api::agent::{AgentNode, HandBackReport, Workspace};
-use crate::base::chain;
+use crate::api::agent::{AgentNode, HandBackReport};
+use crate::base::{SessionId, chain};
 use crate::engine::hand_back::in_turn;
 use crate::engine::spawn;
 use crate::law::children::Event;
 use crate::law::hand_back::merge1::Verdict;
-use crate::store::{self, Dirs};
+use crate::store::Dirs;
 use crate::workspace::child::Room;
 use crate::workspace::child::hand_back::Record;
+use crate::workspace::child::rooms::rooms;
 
 use super::crew::Crew;
 
-/// Hands back what an agent changed, and keeps what came of it for its end. One that fails leaves the copy as it is.
+/// Hands back what an agent changed and tells that it did; then its copies go, which nobody waits for. One that fails
+/// leaves the copy as it is.
 pub async fn hand_back(crew: &Crew, path: &str) {
-    let Some((dir, node, dirs)) =
-        crew.look(path, |kid| (kid.parent_dir.clone(), kid.row.node.clone(), kid.options.dirs.clone()))
-    else {
+    let Some((dir, node)) = crew.look(path, |kid| (kid.parent_dir.clone(), kid.row.node.clone())) else {
         return;
     };
-    let done = spawn::off_the_loop(move || carry_out(&dirs, &node, &dir)).await;
+    // its own agents' ends first: they are a part of it
+    crew.hear(path).await;
+    let _leaving_waits = crew.beside();
+    let ending = crew.ending(path);
+    let room = node.room.clone().map(Room::at);
+    let done = spawn::off_the_loop(move || {
+        if let Some(ending) = ending {
+            ending.keep(&node);
+        }
+        carry_out(&node, &dir)
+    })
+    .await;
+    let handed = done.is_ok();
     crew.update(path, |kid| match done {
         Ok(report) => kid.hand_back = Some(report),
         Err(why) => kid.trouble(why),
     });
+    crew.event(path, Event::HandedBack);
+    if let (true, Some(room)) = (handed, room) {
+        spawn::off_the_loop(move || clean_up(&room)).await;
+    }
 }
 
 /// The same of one whose session is not open: it was cut by the end of a program.
 pub async fn alone(crew: Crew, path: String) {
     hand_back(&crew, &path).await;
-    crew.event(&path, Event::HandedBack);
 }
 
-/// First what its own agents changed in copies of its copy, which were cut with it. Blocking.
-fn carry_out(dirs: &Dirs, node: &AgentNode, parent: &Path) -> Result<HandBackReport, String> {
+/// Removes the copies of one that has handed back. What is left of them is removed at the next open. Blocking.
+fn clean_up(room: &Room) {
+    if room.is_to_clean()
+        && let Err(error) = room.clean_up()
+    {
+        tracing::warn!("copies that were handed back stay in {}: {}", room.dir().display(), chain(&error));
+    }
+}
+
+/// Removes what is left of such copies of a session's agents and of theirs. Blocking.
+pub fn clean_up_all(dirs: &Dirs, session: &SessionId, agents: &[SessionId]) {
+    for session in agents.iter().chain([session]) {
+        for (_, room) in rooms(&dirs.workspaces_of(session)).unwrap_or_default() {
+            clean_up(&room);
+        }
+    }
+}
+
+/// What came back of one. Blocking.
+fn carry_out(node: &AgentNode, parent: &Path) -> Result<HandBackReport, String> {
     let Some(room) = node.room.as_ref().map(Room::at) else { return Ok(HandBackReport::default()) };
     if !room.is_born() && !room.record().exists() && !room.is_cut() {
         // its copy was being made when the program went: nobody worked in it
@@ -44,17 +77,7 @@ fn carry_out(dirs: &Dirs, node: &AgentNode, parent: &Path) -> Result<HandBackRep
         }
         return Ok(HandBackReport::default());
     }
-    if let Ok(session) = store::view(dirs, &node.session) {
-        for (own, _) in &session.agents {
-            if own.workspace == Workspace::Isolated && room.copy().is_dir() {
-                // what cannot be handed back stays in its own copy
-                if let Err(why) = carry_out(dirs, own, &room.copy()) {
-                    tracing::warn!("{}: {why}", own.name);
-                }
-            }
-        }
-    }
-    in_turn(parent, || room.hand_back(parent)).map(|record| report(&record)).map_err(|error| {
+    in_turn(parent, || room.take_back(parent)).map(|record| report(&record)).map_err(|error| {
         let copy: PathBuf = room.copy();
         format!(
             "what it changed was not handed back: {}. Its copy stays in {}",

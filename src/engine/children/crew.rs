@@ -3,7 +3,7 @@
 //!
 //! Held for moments, never across an await. Whoever holds it may take a record's lock, never the other way round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -55,6 +55,25 @@ pub(super) struct Inner {
     /// Sessions that are open, by the agent's path; none: the session itself.
     seats: BTreeMap<Option<String>, Seat>,
     pub closing: bool,
+    /// What is done beside them that leaving waits for.
+    beside: usize,
+    /// Ends that the session of an agent has not heard, for it was closed before: by the agent's path.
+    pub unheard: BTreeMap<String, Vec<AgentEnd>>,
+    /// Runs that were taken off the list.
+    pub dismissed: BTreeSet<(String, u32)>,
+}
+
+/// Something that leaving the session waits for, until it is dropped.
+pub(super) struct Beside(Crew);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let mut inner = self.0.inner();
+        inner.beside = inner.beside.saturating_sub(1);
+        if let Some(seat) = inner.seats.get(&None) {
+            seat.wake.notify_one();
+        }
+    }
 }
 
 /// All agents of a session and theirs.
@@ -62,6 +81,8 @@ pub(super) struct Inner {
 pub struct Crew {
     inner: Arc<Mutex<Inner>>,
     records: AgentRecords,
+    /// Held by who opens the session of an agent or writes to it while it is closed.
+    pub(super) journals: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// One session's place among them.
@@ -95,8 +116,11 @@ impl Crew {
             kids: BTreeMap::new(),
             seats: BTreeMap::new(),
             closing: false,
+            beside: 0,
+            unheard: BTreeMap::new(),
+            dismissed: BTreeSet::new(),
         };
-        Self { inner: Arc::new(Mutex::new(inner)), records }
+        Self { inner: Arc::new(Mutex::new(inner)), records, journals: Arc::default() }
     }
 
     /// A session takes its place: it hears of its agents from here on.
@@ -112,7 +136,12 @@ impl Crew {
 
     /// The session of an agent is closed.
     pub(super) fn leave(&self, path: &str) {
-        self.inner().seats.remove(&Some(path.to_owned()));
+        let mut inner = self.inner();
+        let left = inner.seats.remove(&Some(path.to_owned())).map(|seat| seat.news).unwrap_or_default();
+        for news in left {
+            inner.tell(Some(path.to_owned()), news);
+        }
+        self.write_unheard(&mut inner);
     }
 
     /// What wakes the front end: it may look at the record of any agent.
@@ -127,6 +156,11 @@ impl Crew {
 
     pub(super) fn records(&self) -> &AgentRecords {
         &self.records
+    }
+
+    /// Leaving waits for what is done while this is held.
+    pub(super) fn beside(&self) -> Beside {
+        self.inner().beside(self)
     }
 
     /// Something happened to an agent.
@@ -177,6 +211,7 @@ impl Crew {
             }
         }
         inner.refresh();
+        self.write_unheard(inner);
     }
 
     fn prepare(&self, inner: &mut Inner, path: String) {
@@ -225,6 +260,11 @@ impl Crew {
 }
 
 impl Inner {
+    pub(super) fn beside(&mut self, crew: &Crew) -> Beside {
+        self.beside += 1;
+        Beside(crew.clone())
+    }
+
     fn order(&self, path: &str, order: Order) {
         if let Some(kid) = self.kids.get(path) {
             kid.order(order);
@@ -238,14 +278,22 @@ impl Inner {
     }
 
     pub(super) fn tell(&mut self, session: Option<String>, news: News) {
-        // the one above may be closed already: its journal is read anew then
-        if let Some(seat) = self.seats.get_mut(&session) {
-            let word = matches!(news, News::Said(..));
-            if !word || seat.news.len() < NEWS_MAX {
-                seat.news.push(news);
+        match (self.seats.get_mut(&session), session, news) {
+            (Some(seat), _, news) => {
+                let word = matches!(news, News::Said(..));
+                if !word || seat.news.len() < NEWS_MAX {
+                    seat.news.push(news);
+                }
+                seat.wake.notify_one();
             }
-            seat.wake.notify_one();
+            // the one above is closed: its journal hears of it
+            (None, Some(path), News::Ended(end)) => self.unheard.entry(path).or_default().push(*end),
+            (None, ..) => {}
         }
+    }
+
+    pub(super) fn has_seat(&self, path: &str) -> bool {
+        self.seats.contains_key(&Some(path.to_owned()))
     }
 
     fn ended(&mut self, path: &str, end: End) {
@@ -370,9 +418,11 @@ impl Post {
         self.path.as_ref().map_or(0, |path| path.split('/').count())
     }
 
-    /// Whether none of its own agents lives.
-    pub fn none_lives(&self) -> bool {
-        !self.crew.inner().law.any_lives(self.path.as_deref())
+    /// Whether none of its own agents lives; for the session itself also whether nothing is done beside them.
+    pub fn at_rest(&self) -> bool {
+        let inner = self.crew.inner();
+        let beside = self.path.is_none() && inner.beside > 0;
+        !beside && !inner.law.any_lives(self.path.as_deref())
     }
 
     /// The session closes: its agents are cut. That of an agent closes when its own have ended.
@@ -415,8 +465,16 @@ impl Post {
             return false;
         };
         kid.dismissed = true;
+        let run = kid.row.node.run;
+        inner.dismissed.insert((whole.clone(), run));
         inner.unlist(&whole);
         true
+    }
+
+    /// These runs were taken off the list in an earlier program.
+    pub fn dismissed_before(&self, runs: impl IntoIterator<Item = (String, u32)>) {
+        let runs = runs.into_iter().map(|(path, run)| (self.whole(&path), run));
+        self.crew.inner().dismissed.extend(runs);
     }
 
     /// Something is to happen to one of its agents.

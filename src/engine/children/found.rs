@@ -9,13 +9,16 @@ use std::sync::Arc;
 
 use crate::api::agent::{AgentEnd, AgentNode, AgentState, Workspace};
 use crate::api::entry::{Entry, EntryBody, TurnStatus};
-use crate::base::chain;
+use crate::base::{SessionId, chain};
 use crate::engine::owner::Owner;
-use crate::law::children::{By, End, Found};
-use crate::store::{self, Dirs};
+use crate::engine::spawn;
+use crate::law::children::{By, End, Found, path_of};
+use crate::store::{self, Opened};
 use crate::workspace::child::{self as workspace, Room};
 
-use super::asking::which;
+use super::asking::{Here, which};
+use super::back::clean_up_all;
+use super::ending::Ending;
 use super::kid::Kid;
 
 /// What the journal tells of agents.
@@ -23,6 +26,8 @@ use super::kid::Kid;
 pub struct Known {
     /// Nodes that stand, and what each is to be told.
     pub nodes: Vec<(AgentNode, String)>,
+    /// Runs that were taken off the list, by the agents' paths.
+    pub dismissed: BTreeMap<String, u32>,
 }
 
 /// Removes copies that a crash cut while they were made: nobody worked in them, and no agent is known by them.
@@ -47,43 +52,72 @@ impl Owner {
         let place = self.options.dirs.workspaces_of(&self.session_id);
         if self.read_only.is_none() {
             sweep(&place, &rooms);
+            self.go_on_cleaning(ends.values().map(|end| end.node.session.clone()).collect());
         }
+        let (here, up) = (self.here(), self.post.path.clone());
+        self.post.dismissed_before(known.dismissed);
         for end in ends.values().filter(|end| end.end != End::Deleted) {
-            let mut kid = match self.kid_of(&end.node, AgentState::Ended(Arc::clone(end))) {
+            let path = path_of(up.as_deref(), &end.node.name);
+            let mut kid = match self.kid_of(&here, &path, &end.node, AgentState::Ended(Arc::clone(end))) {
                 Some(kid) => kid,
                 None => continue,
             };
             (kid.row.calls, kid.row.usage, kid.row.cost) = (end.calls, end.usage, end.cost);
             kid.told.send_replace(Some(Arc::clone(end)));
-            self.enter(kid, Found::Ended(end.end.clone()));
+            self.enter(path, kid, Found::Ended(end.end.clone()));
         }
         for (node, words) in known.nodes {
-            if ends.get(&node.name).is_some_and(|end| end.node.run >= node.run) {
+            if is_over(&ends, &node) {
                 self.agent_over(&node);
-                continue;
+            } else {
+                self.take_up(&here, up.as_deref(), node, words);
             }
-            let Some(mut kid) = self.kid_of(&node, AgentState::Cut) else { continue };
-            let found = match cut_back(&node) {
-                true => {
-                    let (end, answer) = ended_so(&self.options.dirs, &node);
-                    kid.answer = answer;
-                    Found::HandsBack(end)
-                }
-                false => {
-                    if !heard(&self.options.dirs, &node, &words) {
-                        kid.words.push(words);
-                    }
-                    Found::Cut
-                }
-            };
-            self.enter(kid, found);
         }
     }
 
-    fn kid_of(&mut self, node: &AgentNode, state: AgentState) -> Option<Kid> {
-        let here = self.here();
-        let path = self.post.whole(&node.name);
-        let model = here.model_for(&path, node.model.as_deref()).ok().or_else(|| here.model.clone());
+    /// Removes what is left of copies whose removal was cut.
+    fn go_on_cleaning(&self, agents: Vec<SessionId>) {
+        let (dirs, session) = (self.options.dirs.clone(), self.session_id.clone());
+        let leaving_waits = self.post.crew.beside();
+        spawn::task(async move {
+            spawn::off_the_loop(move || clean_up_all(&dirs, &session, &agents)).await;
+            drop(leaving_waits);
+        });
+    }
+
+    /// One that was cut, and before it those of its own that were cut with it.
+    fn take_up(&mut self, here: &Here, up: Option<&str>, node: AgentNode, words: String) {
+        let path = path_of(up, &node.name);
+        let Some(mut kid) = self.kid_of(here, &path, &node, AgentState::Cut) else { return };
+        let own = store::view(&self.options.dirs, &node.session).ok();
+        if let Some(own) = &own {
+            let ends = ends(&own.tree.entries);
+            let below = here.of_agent(&node);
+            for (node, words) in &own.agents {
+                if !is_over(&ends, node) {
+                    self.take_up(&below, Some(&path), node.clone(), words.clone());
+                }
+            }
+        }
+        let found = match (Ending::read(&node), handed(&node)) {
+            (Some(ending), _) => Found::HandsBack(ending.into_kid(&mut kid)),
+            (None, true) => {
+                let (end, answer) = own.as_ref().map_or_else(unknown, ended_so);
+                kid.answer = answer;
+                Found::HandsBack(end)
+            }
+            (None, false) => {
+                if !own.as_ref().is_some_and(|own| heard(own, &words)) {
+                    kid.words.push(words);
+                }
+                Found::Cut
+            }
+        };
+        self.enter(path, kid, found);
+    }
+
+    fn kid_of(&mut self, here: &Here, path: &str, node: &AgentNode, state: AgentState) -> Option<Kid> {
+        let model = here.model_for(path, node.model.as_deref()).ok().or_else(|| here.model.clone());
         let Some(model) = model else {
             let text = format!(
                 "The agent {} is not listed: no model is chosen. Choose one, and open again.",
@@ -92,21 +126,30 @@ impl Owner {
             self.say(crate::api::entry::Level::Warning, text);
             return None;
         };
-        let mut options = here.options_for(&self.post.crew, &path, node, model);
+        let mut options = here.options_for(&self.post.crew, path, node, model);
         options.which = which(&options.dirs, &node.session);
         Some(Kid::new(node.clone(), options, here.dir.clone(), state))
     }
 
-    fn enter(&mut self, kid: Kid, found: Found) {
-        let path = self.post.whole(&kid.row.node.name);
+    fn enter(&mut self, path: String, mut kid: Kid, found: Found) {
         let isolated = kid.row.node.workspace == Workspace::Isolated;
         let crew = self.post.crew.clone();
         let mut inner = crew.inner();
-        inner.kids.insert(path.clone(), kid);
+        kid.dismissed |= inner.dismissed.contains(&(path.clone(), kid.row.node.run));
+        match inner.kids.get_mut(&path) {
+            // it was found together with its parent, whose session is opened now
+            Some(known) => (known.options, known.parent_dir) = (kid.options, kid.parent_dir),
+            None => drop(inner.kids.insert(path.clone(), kid)),
+        }
         let effects = inner.law.found(&path, isolated, found);
         inner.publish(&path);
         crew.carry_out(&mut inner, effects);
     }
+}
+
+/// Whether the end of this run was told.
+fn is_over(ends: &BTreeMap<String, Arc<AgentEnd>>, node: &AgentNode) -> bool {
+    ends.get(&node.name).is_some_and(|end| end.node.run >= node.run)
 }
 
 /// The newest end of each.
@@ -121,24 +164,24 @@ fn ends(entries: &[Arc<Entry>]) -> BTreeMap<String, Arc<AgentEnd>> {
 }
 
 /// Whether its hand-back was begun.
-fn cut_back(node: &AgentNode) -> bool {
+fn handed(node: &AgentNode) -> bool {
     let room = node.room.as_ref().map(Room::at);
     room.is_some_and(|room| room.record().exists() || room.is_cut())
 }
 
 /// Whether it was told this before the program went.
-fn heard(dirs: &Dirs, node: &AgentNode, words: &str) -> bool {
-    let Ok(opened) = store::view(dirs, &node.session) else { return false };
+fn heard(own: &Opened, words: &str) -> bool {
     let told = |entry: &Arc<Entry>| matches!(&entry.body, EntryBody::User(said) if said.text.contains(words));
-    opened.tree.entries.iter().any(told)
+    own.tree.entries.iter().any(told)
+}
+
+fn unknown() -> (End, String) {
+    (End::Stopped { by: By::User }, String::new())
 }
 
 /// How it had ended when its hand-back began, and what it said: as its own journal tells.
-fn ended_so(dirs: &Dirs, node: &AgentNode) -> (End, String) {
-    let Ok(opened) = store::view(dirs, &node.session) else {
-        return (End::Stopped { by: By::User }, String::new());
-    };
-    let branch = opened.branch();
+fn ended_so(own: &Opened) -> (End, String) {
+    let branch = own.branch();
     let answer = branch.iter().rev().find_map(|entry| match &entry.body {
         EntryBody::Answer(answer) => Some(answer.text()).filter(|text| !text.trim().is_empty()),
         _ => None,
@@ -151,5 +194,6 @@ fn ended_so(dirs: &Dirs, node: &AgentNode) -> (End, String) {
         }),
         _ => None,
     });
-    (end.unwrap_or(End::Stopped { by: By::User }), answer.unwrap_or_default())
+    let (none, nothing) = unknown();
+    (end.unwrap_or(none), answer.unwrap_or(nothing))
 }

@@ -69,7 +69,6 @@ pub async fn live(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
     while let Some(order) = orders.recv().await {
         if matches!(order, Order::HandBack) {
             back::hand_back(&crew, &path).await;
-            crew.event(&path, Event::HandedBack);
         }
     }
 }
@@ -89,7 +88,10 @@ async fn opened(
         front();
     });
     let handle = tokio::runtime::Handle::current();
+    crew.hear(path).await;
+    let one = crew.journals.lock().await;
     let session = spawn::off_the_loop(move || open(options, &handle, wake)).await;
+    drop(one);
     crew.update(path, |kid| kid.row.began = Some(clock::now()));
     session.map(|session| (session, woken)).map_err(|error| chain(&error))
 }
@@ -116,6 +118,9 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Opt
             return Ok(Stood { words: "shared".to_owned(), warnings: Vec::new() });
         }
     };
+    if room.record().exists() {
+        return Err(Some("its copy was handed back already; tell it again".to_owned()));
+    }
     if room.is_born() {
         return Ok(Stood { words: "isolated · its copy as it left it".to_owned(), warnings: Vec::new() });
     }

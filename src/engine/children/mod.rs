@@ -2,18 +2,22 @@
 //!
 //! In reading order: `crew` (all agents of a program's session, and the law behind a lock), `kid` (what is kept of
 //! each), `asking` (where calls ask for them), `live` (the task of one run: its copy, its session, its end), `watch`
-//! (what its record tells goes to its row), `back` (its hand-back), `session` (the owner's part: nodes in the journal,
-//! ends in the conversation, approvals), `found` (agents of an earlier program).
+//! (what its record tells goes to its row), `back` (its hand-back), `ending`
+//! (its end, kept before that), `session` (the owner's part: nodes in the journal,
+//! ends in the conversation, approvals), `unheard` (ends for
+//! a session that is closed), `found` (agents of an earlier program).
 //!
 //! Not here: who works when and who has ended (`law::children`), the copies themselves (`workspace::child`).
 
 mod asking;
 mod back;
 mod crew;
+mod ending;
 mod found;
 mod kid;
 mod live;
 mod session;
+mod unheard;
 mod watch;
 
 pub use asking::Asking;

@@ -110,7 +110,7 @@ impl Owner {
                 if ask == AgentAsk::Stop {
                     self.say(Level::Info, format!("{path} has ended already."));
                 } else {
-                    self.post.dismiss(path);
+                    self.dismiss_agent(path, row.node.run);
                 }
             }
             AgentAsk::Stop => self.post.event(path, Event::Stop(By::User)),
@@ -119,6 +119,18 @@ impl Owner {
                 self.say(Level::Info, format!("{path} has not ended: stop it first."));
             }
             AgentAsk::Look => self.look_at_agent(path, row.node),
+        }
+    }
+
+    /// Takes one that has ended off the list, for good.
+    fn dismiss_agent(&mut self, path: &str, run: u32) {
+        if !self.post.dismiss(path) {
+            return;
+        }
+        let written = codec::encode_agent_dismissed(path, run).and_then(|line| self.store.put_jobs(&[line]));
+        if let Err(error) = written {
+            let why = chain(&error);
+            self.say(Level::Warning, format!("{path} is listed again after the next open: {why}."));
         }
     }
 

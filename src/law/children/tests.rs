@@ -295,3 +295,53 @@ fn what_is_refused_says_why() {
     assert_eq!(ask(Some("a/a"), "a"), Err(Refusal::Deep { depth: 2 }));
     assert_eq!(ask(Some("b"), "a"), Err(Refusal::ParentEnds));
 }
+
+/// Children of an earlier program, each with its own before it, as they are found.
+fn found(own: Option<Found>, parent: Found) -> (Children, VecDeque<Effect>) {
+    let mut children = few(1);
+    let mut effects = VecDeque::new();
+    if let Some(own) = own {
+        effects.extend(children.found("a/x", true, own));
+    }
+    effects.extend(children.found("a", true, parent));
+    (children, effects)
+}
+
+#[test]
+fn what_an_earlier_program_left_ends_once_and_its_own_before_it() {
+    let end = End::Stopped { by: By::Budget };
+    for own in [None, Some(Found::Cut), Some(Found::HandsBack(end.clone())), Some(Found::Ended(end.clone()))]
+    {
+        for hands_back in [true, false] {
+            let parent = if hands_back { Found::HandsBack(End::Answered) } else { Found::Cut };
+            let (mut children, mut effects) = found(own.clone(), parent);
+            if !hands_back {
+                // one that is still handing back keeps its parent from going on
+                let mut woken = children.clone();
+                woken.step("a", Event::Woken, NOW);
+                let ends = matches!(own, Some(Found::HandsBack(_)));
+                assert_eq!(woken.state("a") == Some(&State::Cut), ends, "{own:?}");
+                effects.extend(children.step("a", Event::Stop(By::User), NOW));
+            }
+            let mut told = Vec::new();
+            while let Some(effect) = effects.pop_front() {
+                match &effect {
+                    Effect::HandBack(path) => {
+                        assert!(!children.any_lives(Some(path)), "{own:?}: {path} before its own");
+                        effects.extend(children.step(path, Event::HandedBack, NOW));
+                    }
+                    Effect::Ended(path, end) => told.push((path.clone(), end.clone())),
+                    other => panic!("{own:?}: {other:?}"),
+                }
+            }
+            let mut wanted = match &own {
+                None | Some(Found::Ended(_)) => Vec::new(),
+                Some(Found::Cut) => vec![("a/x".to_owned(), End::Stopped { by: By::Parent })],
+                Some(Found::HandsBack(end)) => vec![("a/x".to_owned(), end.clone())],
+            };
+            let last = if hands_back { End::Answered } else { End::Stopped { by: By::User } };
+            wanted.push(("a".to_owned(), last));
+            assert_eq!(told, wanted, "{own:?}, {hands_back}");
+        }
+    }
+}

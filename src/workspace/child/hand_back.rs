@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::Room;
 use super::beneath::Beneath;
 use super::error::Error;
-use super::removal::{remove, remove_all};
+use super::removal::{move_aside, remove, remove_all};
 use super::run::{Run, ended};
 use super::scan::{Changes, scan};
 use super::versions::Versions;
@@ -93,10 +93,22 @@ impl Room {
         Ok(record)
     }
 
-    /// Removes what nobody changed, once the hand-back is recorded; before that, nothing.
+    /// Removes what nobody changed, once the hand-back is recorded; before that, nothing. Cut anywhere, it can be run
+    /// again. Who resolves meanwhile waits for a moment only: what is to go is moved aside first.
     pub fn clean_up(&self) -> Result<(), Error> {
-        let _held = self.lock()?;
-        self.read_record()?.map_or(Ok(()), |record| self.clean(&record))
+        let _one = self.lock_cleaning()?;
+        let record = {
+            let _held = self.lock()?;
+            let Some(record) = self.read_record()? else { return Ok(()) };
+            self.put_aside(&record)?;
+            record
+        };
+        self.clean(&record)
+    }
+
+    /// Whether the hand-back is recorded and the cleaning up has not ended.
+    pub fn is_to_clean(&self) -> bool {
+        self.record().exists() && (self.born().exists() || self.aside().exists())
     }
 
     /// The record of the hand-back; none if it did not end yet.
@@ -183,32 +195,36 @@ impl Room {
         Ok(())
     }
 
+    /// Moves what is to go out of the way: a copy that stands under its name is whole, or holds what stays.
+    fn put_aside(&self, record: &Record) -> Result<(), Error> {
+        let aside = self.aside();
+        private::dir(&aside)?;
+        let stays = !record.left_out.is_empty() || self.has_unread(record);
+        let copy = (!stays).then(|| self.copy());
+        for dir in [self.base(), self.git(), self.run()].into_iter().chain(copy) {
+            move_aside(&dir, &aside.join(dir.file_name().unwrap_or_default()))?;
+        }
+        Ok(())
+    }
+
     /// Removes what nobody changed: the base, and of the copy all but what was left out and what could not be read.
     fn clean(&self, record: &Record) -> Result<(), Error> {
         std::thread::scope(|scope| {
-            let base = scope.spawn(|| remove_all(&self.base()));
+            let base = scope.spawn(|| remove_all(&self.aside().join("base")));
             let copy = self.clean_copy(record);
             base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(copy)
         })?;
-        remove_all(&self.git())?;
-        remove_all(&self.run())?;
+        remove_all(&self.aside())?;
+        // the last: while it is there, the cleaning up has not ended
         let _ = fs::remove_file(self.born());
         Ok(())
     }
 
     fn clean_copy(&self, record: &Record) -> Result<(), Error> {
+        remove_all(&self.aside().join("copy"))?;
         // one that is gone, or no directory any more, has nothing of ours in it
         let Ok(copy) = Beneath::open_ours(&self.copy()) else { return Ok(()) };
-        let unread: BTreeSet<&TreePath> = record
-            .with(|verdict| verdict == Verdict::Special)
-            .filter(|path| {
-                let kind = copy.stat(path).map(|stat| FileType::from_raw_mode(stat.st_mode));
-                matches!(kind, Ok(FileType::RegularFile | FileType::Directory))
-            })
-            .collect();
-        if record.left_out.is_empty() && unread.is_empty() {
-            return remove_all(&self.copy());
-        }
+        let unread = unread(&copy, record);
         if let Ok(born) = self.read_born() {
             let touched = record.paths.iter().map(|planned| &planned.path);
             let paths = born.marks.iter().map(|(path, _)| path).chain(touched);
@@ -218,10 +234,25 @@ impl Room {
         Ok(())
     }
 
+    fn has_unread(&self, record: &Record) -> bool {
+        Beneath::open_ours(&self.copy()).is_ok_and(|copy| !unread(&copy, record).is_empty())
+    }
+
     /// Whether a hand-back was begun and not ended.
     pub fn is_cut(&self) -> bool {
         !self.record().exists() && (self.run().join("plan.json").exists() || ended(&self.run()).is_some())
     }
+}
+
+/// What could not be read for the hand-back, and so did not come over.
+fn unread<'a>(copy: &Beneath, record: &'a Record) -> BTreeSet<&'a TreePath> {
+    record
+        .with(|verdict| verdict == Verdict::Special)
+        .filter(|path| {
+            let kind = copy.stat(path).map(|stat| FileType::from_raw_mode(stat.st_mode));
+            matches!(kind, Ok(FileType::RegularFile | FileType::Directory))
+        })
+        .collect()
 }
 
 /// Keeps the bytes of a file as the plan saw them.

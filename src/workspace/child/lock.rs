@@ -19,6 +19,9 @@ use crate::store::private;
 /// How long another writer is waited for. Most need a moment; one that hands much back is told of.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
+/// How long another one that removes copies is waited for.
+const CLEANING_MAX: Duration = Duration::from_secs(60);
+
 /// How often the lock is tried meanwhile: a file lock cannot be waited for with a bound.
 const TRIES_EVERY: Duration = Duration::from_millis(5);
 
@@ -32,11 +35,16 @@ pub(super) struct Lock {
 impl Room {
     /// Waits until nobody else writes, for a bounded time.
     pub(super) fn lock(&self) -> Result<Lock, Error> {
-        self.lock_within(WAIT_MAX)
+        self.lock_within("lock", WAIT_MAX)
     }
 
-    fn lock_within(&self, wait: Duration) -> Result<Lock, Error> {
-        let path = self.dir.join("lock");
+    /// The same among those that clean up after a hand-back: nobody else waits for them.
+    pub(super) fn lock_cleaning(&self) -> Result<Lock, Error> {
+        self.lock_within("lock.cleaning", CLEANING_MAX)
+    }
+
+    fn lock_within(&self, name: &str, wait: Duration) -> Result<Lock, Error> {
+        let path = self.dir.join(name);
         let gone = || Error::Dropped { path: self.dir.clone() };
         let file = match private::open_or_create(&path) {
             Ok(file) => file,
@@ -75,10 +83,10 @@ mod tests {
         assert!(matches!(room.lock(), Err(Error::Dropped { .. })));
         private::dir(room.dir()).unwrap();
         let held = room.lock().unwrap();
-        let told = room.lock_within(Duration::ZERO).unwrap_err();
+        let told = room.lock_within("lock", Duration::ZERO).unwrap_err();
         assert!(matches!(told, Error::Busy { .. }), "{told}");
         std::thread::scope(|scope| {
-            let second = scope.spawn(|| room.lock_within(Duration::from_secs(60)).map(drop));
+            let second = scope.spawn(|| room.lock_within("lock", Duration::from_secs(60)).map(drop));
             drop(held);
             second.join().unwrap().unwrap();
         });
@@ -91,7 +99,7 @@ mod tests {
         private::dir(room.dir()).unwrap();
         let held = room.lock().unwrap();
         std::thread::scope(|scope| {
-            let second = scope.spawn(|| room.lock_within(Duration::from_secs(60)).map(drop));
+            let second = scope.spawn(|| room.lock_within("lock", Duration::from_secs(60)).map(drop));
             std::fs::remove_dir_all(room.dir()).unwrap();
             drop(held);
             let told = second.join().unwrap();

@@ -34,6 +34,22 @@ pub(super) fn remove_all(dir: &Path) -> Result<(), Error> {
     }
 }
 
+/// Moves what is to be removed; that there is none is fine. A directory that is closed to its owner is opened for it.
+pub(super) fn move_aside(dir: &Path, to: &Path) -> Result<(), Error> {
+    let moved = match fs::rename(dir, to) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let named = rustix::fs::open(dir, NAMING, Mode::empty());
+            let _ = named.is_ok_and(|named| let_in(&named).is_ok());
+            fs::rename(dir, to)
+        }
+        other => other,
+    };
+    match moved {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("move aside", dir)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Removes a file or link of a copy, and the directories that it emptied. What cannot be removed stays.
 pub(super) fn remove(copy: &Beneath, path: &TreePath) {
     let unlink = || rustix::fs::unlinkat(copy.dir_of(path)?, name(path), AtFlags::empty());
