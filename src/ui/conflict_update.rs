@@ -1,6 +1,7 @@
 //! The conflict viewer on the screen: opened, its keys, and what it wants done.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 use crate::api::command::{Command, Query};
 use crate::base::Millis;
@@ -14,11 +15,15 @@ use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::{Overlay, catalog};
 use crate::ui::pane::conflict::{self, Out};
 use crate::ui::theme::Theme;
+use crate::ui::update;
 use crate::ui::widget::row::put;
-use crate::ui::widget::text::width;
+use crate::ui::widget::text::{broken, ellipsis, tame, width};
 
 /// Rows that a turn of the wheel scrolls.
 const WHEEL_ROWS: i32 = 3;
+
+/// Most keys that wait for what they are for.
+const AHEAD_MAX: usize = 64;
 
 /// Actions from everywhere that are good here too; the others are of what the viewer covers.
 const ALSO: [Action; 4] = [Action::Redraw, Action::Suspend, Action::Dump, Action::AnswerApproval];
@@ -51,7 +56,10 @@ pub fn to_conflict(model: &mut Model, msg: conflict::Msg, now: Millis, out: &mut
             }
             Out::Close if model.conflict.alone() => out.push(Effect::Leave(Exit::Quit)),
             Out::Close => {}
-            Out::Say(text) => model.say(text, now),
+            Out::Say(said) => {
+                let words = said.words(&model.keymap);
+                model.say(words, now);
+            }
         }
     }
 }
@@ -72,12 +80,11 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
 /// A key for the viewer.
 pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     let edits = model.conflict.edits();
-    let layers: &[Layer] = if edits {
-        &[Layer::ConflictEdit, Layer::Composer, Layer::Global]
-    } else {
-        &[Layer::Conflict, Layer::Global]
-    };
-    match model.keymap.meaning(layers, model.chord.take(), key) {
+    if !model.ahead.is_empty() {
+        return behind(model, key, now, out);
+    }
+    let first = model.chord.take();
+    match model.keymap.meaning(layers(edits), first, key) {
         Meaning::Do(Action::AnswerApproval) if !model.approvals.is_empty() => {
             to_conflict(model, conflict::Msg::Do(Action::ConflictLeave), now, out);
             act::act(model, Action::AnswerApproval, now, out);
@@ -87,6 +94,9 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         // the key that opens it leaves it, too
         Meaning::Do(Action::HandBack) if !edits => {
             to_conflict(model, conflict::Msg::Do(Action::ConflictLeave), now, out);
+        }
+        Meaning::Do(action) if fits(action) && model.conflict.waits_for(action) => {
+            model.ahead.extend(first.into_iter().chain([key]));
         }
         Meaning::Do(action) if edits || fits(action) => {
             to_conflict(model, conflict::Msg::Do(action), now, out);
@@ -101,6 +111,50 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             }
             None => {}
         },
+    }
+}
+
+fn layers(edits: bool) -> &'static [Layer] {
+    if edits {
+        &[Layer::ConflictEdit, Layer::Composer, Layer::Global]
+    } else {
+        &[Layer::Conflict, Layer::Global]
+    }
+}
+
+/// A key behind others that wait: it waits, too. One that leaves, pressed twice, waits for nothing.
+fn behind(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
+    let leaves = [Action::ConflictLeave, Action::ConflictBack];
+    match model.keymap.meaning(layers(false), None, key) {
+        Meaning::Do(action) if ALSO.contains(&action) && action != Action::AnswerApproval => {
+            act::act(model, action, now, out);
+        }
+        Meaning::Do(action) if leaves.contains(&action) && model.ahead.last() == Some(&key) => {
+            model.ahead.clear();
+            to_conflict(model, conflict::Msg::Do(action), now, out);
+        }
+        _ if model.ahead.len() < AHEAD_MAX => model.ahead.push(key),
+        _ => model.say("the path is not here yet: this key was dropped", now),
+    }
+}
+
+/// Something was answered: the keys that waited for it are done, each on what is seen then.
+pub fn catch_up(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    let stumbled = model.conflict.stumbled();
+    let keys = std::mem::take(&mut model.ahead);
+    if keys.is_empty() {
+        return;
+    }
+    if stumbled || !model.conflict.shown() {
+        let why = model.toast.as_ref().filter(|toast| toast.until > now).map(|toast| toast.text.clone());
+        let noun = if keys.len() == 1 { "1 key" } else { "the keys" };
+        let dropped = format!("{noun} pressed meanwhile did nothing");
+        return model.say(why.map_or(dropped.clone(), |why| format!("{why} · {dropped}")), now);
+    }
+    for key in keys {
+        let (width, height) = model.size;
+        model.conflict.look(Rect { x: 0, y: 0, width, height });
+        update::on_key(model, key, now, out);
     }
 }
 
@@ -154,8 +208,9 @@ pub fn keeps(model: &mut Model) -> Option<Command> {
 /// Draws the viewer over the whole screen; where the cursor is (none: hidden).
 pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) -> Option<(u16, u16)> {
     let shown = conflict::Shown { now, keymap: &model.keymap, cwd: &model.status.cwd, home: &model.home };
-    let (cursor, keys) = conflict::view(&mut model.conflict, buf, theme, &shown);
-    if keys.is_empty() || chrome::word(model, keys, buf, theme, now) {
+    let seen = conflict::view(&mut model.conflict, buf, theme, &shown);
+    let (cursor, keys) = (seen.cursor, seen.keys);
+    if keys.is_empty() || word(model, seen.word, keys, buf, theme, now) {
         return cursor;
     }
     buf.set_style(keys, theme.status);
@@ -165,7 +220,7 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) -> 
         let style = ratatui::style::Style { bg: theme.status.bg, ..theme.warning };
         put(buf, place.x, place.y, &words, usize::from(place.width), style);
         let used = (width(&words) as u16).min(place.width);
-        place = ratatui::layout::Rect { x: place.x + used, width: place.width - used, ..place };
+        place = Rect { x: place.x + used, width: place.width - used, ..place };
     }
     if let Some(first) = model.chord {
         let follows = model.keymap.after(&[Layer::Conflict, Layer::Global], first);
@@ -177,14 +232,38 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) -> 
         chrome::keys_and_words(&follows, place, buf, theme);
     } else {
         // the key of all keys never gives way
-        let all = model.keymap.hint(Action::ConflictKeys);
+        let edits = model.conflict.edits();
+        let all = model.keymap.hint(if edits { Action::Help } else { Action::ConflictKeys });
         let kept = if place.width >= 24 { (width(&all) + 9) as u16 } else { 0 };
-        let first = ratatui::layout::Rect { width: place.width - kept, ..place };
-        let last = ratatui::layout::Rect { x: first.right(), width: kept, ..place };
+        let first = Rect { width: place.width - kept, ..place };
+        let last = Rect { x: first.right(), width: kept, ..place };
         chrome::pairs(&model.keymap, &conflict::hints(&model.conflict), first, buf, theme);
         chrome::keys_and_words(&[(all, "keys")], last, buf, theme);
     }
     cursor
+}
+
+/// Draws a word to the person above the keys, in a row or two; whether it had to be in the place of the keys.
+fn word(model: &Model, place: Rect, keys: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) -> bool {
+    if place == keys {
+        return chrome::word(model, keys, buf, theme, now);
+    }
+    let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > now) else { return false };
+    let text = tame(&toast.text.replace('\n', " ")).into_owned();
+    let wide = usize::from(place.width).saturating_sub(2);
+    let style = ratatui::style::Style { bg: theme.status.bg, ..theme.warning };
+    let mut rows = broken(&text, wide);
+    if rows.len() > usize::from(place.height) {
+        let rest = rows.split_off(usize::from(place.height).saturating_sub(1)).join(" ");
+        rows.push(ellipsis(&rest, wide).into_owned());
+    }
+    let used = rows.iter().map(|row| width(row)).max().unwrap_or(0) + 2;
+    for (n, row) in rows.iter().rev().enumerate() {
+        let y = place.bottom() - 1 - n as u16;
+        let row = format!(" {row:<0$} ", used - 2 - width(row) + row.chars().count());
+        put(buf, place.x, y, &row, wide + 2, style);
+    }
+    false
 }
 
 /// What follows the first of two keys, in a word.

@@ -44,13 +44,29 @@ pub struct Layout {
     pub status: Rect,
 }
 
-fn shrink(rect: Rect) -> Rect {
+/// What stands inside a frame.
+pub fn shrink(rect: Rect) -> Rect {
     Rect {
         x: rect.x + 1.min(rect.width),
         y: rect.y + 1.min(rect.height),
         width: rect.width.saturating_sub(2),
         height: rect.height.saturating_sub(2),
     }
+}
+
+/// The line on top, what is between, and the line at the bottom; where there is little room, the lines are empty.
+pub fn bars(area: Rect) -> (Rect, Rect, Rect) {
+    let (mut top, mut rest) = (Rect { height: 0, ..area }, area);
+    let mut bottom = Rect { height: 0, y: area.bottom(), ..area };
+    if rest.height >= 4 {
+        bottom = Rect { y: rest.bottom() - 1, height: 1, ..rest };
+        rest.height -= 1;
+    }
+    if rest.height >= 5 {
+        top = Rect { height: 1, ..rest };
+        rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
+    }
+    (top, rest, bottom)
 }
 
 /// Rows that the lists of the right column would like to have.
@@ -76,20 +92,8 @@ pub enum Looked {
 /// Places everything; `rows`: what the draft wants, `strips`: lines over the composer, `column`: what the lists of the
 /// right column want, if there may be one, `looked`: the list that is looked at.
 pub fn layout(area: Rect, rows: u16, strips: u16, column: Option<Column>, looked: Looked) -> Layout {
-    let mut out = Layout {
-        title: Rect { height: 0, ..area },
-        status: Rect { height: 0, y: area.bottom(), ..area },
-        ..Layout::default()
-    };
-    let mut rest = area;
-    if rest.height >= 4 {
-        out.status = Rect { y: rest.bottom() - 1, height: 1, ..rest };
-        rest.height -= 1;
-    }
-    if rest.height >= 5 {
-        out.title = Rect { height: 1, ..rest };
-        rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
-    }
+    let (title, mut rest, status) = bars(area);
+    let mut out = Layout { title, status, ..Layout::default() };
     let framed = area.width >= MEDIUM && rest.height >= 8;
     if let (true, Some(wants)) = (framed && area.width >= WIDE, column) {
         let width = (rest.width * 3 / 10).clamp(32, 60);

@@ -74,6 +74,8 @@ mod wake;
 pub mod widget;
 /// A drawn buffer becomes bytes.
 pub mod writer;
+/// Keys of a text that is written.
+mod writing;
 
 pub use model::{ENVIRONMENT, Model, UiOptions};
 pub use msg::{Effect, Exit, Left, Msg};

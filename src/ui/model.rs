@@ -128,6 +128,8 @@ pub struct Model {
     pub conflict: conflict::State,
     /// So many conflicts were open when it was looked up last.
     pub conflicts_seen: usize,
+    /// Keys for the conflict viewer that wait for what they are for.
+    pub ahead: Vec<Key>,
     /// Every branch.
     pub tree: tree::State,
     /// The rewind that the session is asked about.
@@ -216,6 +218,7 @@ impl Model {
             agent_view: None,
             conflict: conflict::State::new(wake.clone(), options.alone),
             conflicts_seen: record.status.open_conflicts,
+            ahead: Vec::new(),
             tree: tree::State::default(),
             rewind: None,
             forking: None,

@@ -143,7 +143,8 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     }
 }
 
-fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
+/// A key, for what is on top.
+pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     if !model.overlays.is_empty() {
         model.chord = None;
         return overlay_update::on_key(model, key, now, out);
@@ -244,6 +245,7 @@ fn not_sent(model: &mut Model, command: Command, now: Millis) {
                 job_view::pieces(model, asker, Reply::Done(String::new()), now, &mut Vec::new());
                 if let Asker::Conflict(token) = asker {
                     to_conflict(model, conflict::Msg::NotAsked(token), now, &mut Vec::new());
+                    model.ahead.clear();
                 }
                 if asker == Asker::Tree {
                     model.tree.unanswered();
@@ -284,6 +286,7 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         (Asker::Transcript(token), reply) => agent_view::answered(model, token, reply, now, out),
         (Asker::Conflict(token), reply) => {
             to_conflict(model, conflict::Msg::Answered { token, reply }, now, out);
+            conflict_update::catch_up(model, now, out);
         }
         (_, Reply::Files(files)) => to_composer(model, composer::Msg::Files(files), now, out),
         (_, Reply::Commands(commands)) => to_composer(model, composer::Msg::Commands(commands), now, out),

@@ -141,15 +141,47 @@ fn viewer_key(bencher: Bencher<'_, '_>, names: &str) {
     });
 }
 
-/// The result opened to be written by hand, a letter, and closed: three keys and their frames.
+/// The result opened to be written by hand, with its frame.
 #[divan::bench(sample_count = 10)]
-fn viewer_edit_three_keys(bencher: Bencher<'_, '_>) {
+fn viewer_edit_opens(bencher: Bencher<'_, '_>) {
     let sides = sides();
-    let mut model = opened(&sides);
-    bencher.bench_local(|| {
-        for key in ["e", "x", "esc"] {
+    bencher.with_inputs(|| opened(&sides)).bench_local_values(|mut model| {
+        keys(&mut model, "e");
+        draw(&mut model);
+        model
+    });
+}
+
+/// What was written by hand taken, with its frame.
+#[divan::bench(sample_count = 10)]
+fn viewer_edit_is_taken(bencher: Bencher<'_, '_>) {
+    let sides = sides();
+    let written = || {
+        let mut model = opened(&sides);
+        for key in ["e", "x", "enter", "ctrl-end", "y"] {
             keys(&mut model, key);
             draw(&mut model);
         }
+        model
+    };
+    bencher.with_inputs(written).bench_local_values(|mut model| {
+        keys(&mut model, "esc");
+        draw(&mut model);
+        model
+    });
+}
+
+/// A key while the result is written by hand, with its frame.
+#[divan::bench(sample_count = 40, args = ["x", "enter", "backspace", "down", "pagedown", "ctrl-end", "ctrl-_"])]
+fn viewer_edit_key(bencher: Bencher<'_, '_>, names: &str) {
+    let sides = sides();
+    let mut model = opened(&sides);
+    for key in ["e", "x", "enter"] {
+        keys(&mut model, key);
+        draw(&mut model);
+    }
+    bencher.bench_local(|| {
+        keys(&mut model, names);
+        draw(&mut model)
     });
 }

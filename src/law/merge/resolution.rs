@@ -6,6 +6,7 @@
 //!
 //! "Both" is the parent's and the child's lines, never the base's.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -186,12 +187,17 @@ impl Resolution {
     }
 
     /// The result's lines of one region.
-    pub fn lines_of(&self, region: usize) -> impl Iterator<Item = Line<'_>> {
-        let (bytes, origins) = match self.texts.get(region) {
-            Some(text) => (lines(text), self.origins(region)),
-            None => (Vec::new(), Vec::new()),
+    pub fn lines_of(&self, region: usize) -> Box<dyn Iterator<Item = Line<'_>> + '_> {
+        let (Some(of), Some(choice)) = (self.regions.get(region), self.choices.get(region)) else {
+            return Box::new(std::iter::empty());
         };
-        bytes.into_iter().zip(origins).map(move |(bytes, origin)| Line { bytes, origin, region })
+        // one version's: no need to look for its lines
+        if let Some((side, origin)) = whole(of, choice) {
+            let one = move |at: usize| Line { bytes: self.three.part(side, at..at + 1), origin, region };
+            return Box::new(of.lines(side).map(one));
+        }
+        let bytes = lines(&self.texts[region]).into_iter();
+        Box::new(bytes.zip(self.origins(region)).map(move |(bytes, origin)| Line { bytes, origin, region }))
     }
 
     /// The pieces of a text that has this of each region.
@@ -254,40 +260,47 @@ impl Resolution {
         [first, if open { ending } else { b"" }, second].concat()
     }
 
+    /// Where the lines of a region are from, of which the result has more than one version's.
     fn origins(&self, at: usize) -> Vec<Origin> {
         let region = &self.regions[at];
-        let of = |side| lines(self.three.of(side, region));
-        let (base, parent, child) = (of(Side::Base), of(Side::Parent), of(Side::Child));
-        let all = |origin, count| std::iter::repeat_n(origin, count);
+        let all = |origin, side| std::iter::repeat_n(origin, region.lines(side).len());
+        let (parent, child) = (all(Origin::Parent, Side::Parent), all(Origin::Child, Side::Child));
         match &self.choices[at] {
-            Choice::Open | Choice::Parent | Choice::Child if region.changed == Changed::Nobody => {
-                all(Origin::Unchanged, parent.len()).collect()
+            Choice::BothChildFirst => child.chain(parent).collect(),
+            Choice::Edited(text) => {
+                let of = |side| lines(self.three.of(side, region)).into_iter().collect::<HashSet<&[u8]>>();
+                let (base, parent, child) = (of(Side::Base), of(Side::Parent), of(Side::Child));
+                let origin =
+                    |line: &[u8]| match (parent.contains(line), child.contains(line), base.contains(line)) {
+                        (true, true, true) => Origin::Unchanged,
+                        (true, true, false) => Origin::Both,
+                        (true, false, _) => Origin::Parent,
+                        (false, true, _) => Origin::Child,
+                        (false, false, true) => Origin::Base,
+                        (false, false, false) => Origin::Hand,
+                    };
+                lines(text).into_iter().map(origin).collect()
             }
-            Choice::Open | Choice::Parent | Choice::Child if region.changed == Changed::Same => {
-                all(Origin::Both, parent.len()).collect()
+            Choice::Open | Choice::Parent | Choice::Child | Choice::Base | Choice::Both => {
+                parent.chain(child).collect()
             }
-            Choice::Open | Choice::Parent => all(Origin::Parent, parent.len()).collect(),
-            Choice::Child => all(Origin::Child, child.len()).collect(),
-            Choice::Base => all(Origin::Base, base.len()).collect(),
-            Choice::Both => {
-                all(Origin::Parent, parent.len()).chain(all(Origin::Child, child.len())).collect()
-            }
-            Choice::BothChildFirst => {
-                all(Origin::Child, child.len()).chain(all(Origin::Parent, parent.len())).collect()
-            }
-            Choice::Edited(text) => lines(text)
-                .into_iter()
-                .map(|line| match (parent.contains(&line), child.contains(&line), base.contains(&line)) {
-                    (true, true, true) => Origin::Unchanged,
-                    (true, true, false) => Origin::Both,
-                    (true, false, _) => Origin::Parent,
-                    (false, true, _) => Origin::Child,
-                    (false, false, true) => Origin::Base,
-                    (false, false, false) => Origin::Hand,
-                })
-                .collect(),
         }
     }
+}
+
+/// The version that a choice takes whole, and where its lines are from; none: there is more in it than one version.
+fn whole(region: &Region, choice: &Choice) -> Option<(Side, Origin)> {
+    let (side, origin) = match choice {
+        Choice::Open | Choice::Parent => (Side::Parent, Origin::Parent),
+        Choice::Child => (Side::Child, Origin::Child),
+        Choice::Base => return Some((Side::Base, Origin::Base)),
+        Choice::Both | Choice::BothChildFirst | Choice::Edited(_) => return None,
+    };
+    Some(match region.changed {
+        Changed::Nobody => (side, Origin::Unchanged),
+        Changed::Same => (side, Origin::Both),
+        Changed::Parent | Changed::Child | Changed::Both => (side, origin),
+    })
 }
 
 /// What a region is before anyone chose.

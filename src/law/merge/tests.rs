@@ -200,6 +200,21 @@ fn an_edit_beside_an_open_hunk_does_not_decide_it_and_one_in_it_does() {
 }
 
 #[test]
+fn a_hunk_written_by_hand_keeps_where_each_line_is_from() {
+    let mut now = clash();
+    let open = now.open().next().unwrap();
+    now.edit(b"ONE\ntwo\nthree\ndrei\nmine\nfour\nfive\nsix\nSEVEN\n");
+    let origins: Vec<Origin> = now.lines_of(open).map(|line| line.origin).collect();
+    assert_eq!(origins, [Origin::Base, Origin::Child, Origin::Hand]);
+    let others: Vec<Origin> =
+        now.lines().filter(|line| line.region != open).map(|line| line.origin).collect();
+    assert_eq!(others.iter().filter(|origin| **origin == Origin::Parent).count(), 1);
+    assert_eq!(others.last(), Some(&Origin::Child));
+    now.choose(open, Choice::Child);
+    assert_eq!(text(&now), "ONE\ntwo\ndrei\nfour\nfive\nsix\nSEVEN\n", "it can be chosen again");
+}
+
+#[test]
 fn an_editor_sees_markers_and_what_it_makes_of_them_is_taken() {
     let mut now = clash();
     let marked = out(&now);

@@ -2,11 +2,11 @@
 //!
 //! The thread and the grammars are made for the first block of code with a language. A block is
 //! coloured as its lines come; it is drawn plain until then, and plain past the budgets: lines, bytes,
-//! the length of a line, and time.
+//! the length of a line, and time. What nobody looks at any more is forgotten, the line at hand at the latest.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
@@ -53,47 +53,118 @@ pub struct Coloured {
     pub stopped: bool,
 }
 
+/// What the two ends share.
+#[derive(Default)]
+struct Desk {
+    todo: Mutex<Todo>,
+    bell: Condvar,
+}
+
+#[derive(Default)]
+struct Todo {
+    waiting: VecDeque<Job>,
+    /// The block that is coloured at the moment, and what ends that.
+    at_work: Option<(CodeId, Arc<AtomicBool>)>,
+    done: Vec<Coloured>,
+    closed: bool,
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, Todo> {
+        self.todo.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn forget(&self, of: impl Fn(CodeId) -> bool) {
+        let mut todo = self.lock();
+        todo.waiting.retain(|job| !of(job.id));
+        todo.done.retain(|coloured| !of(coloured.id));
+        if let Some((_, stop)) = todo.at_work.as_ref().filter(|(id, _)| of(*id)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The next job, once there is one, and what ends it; none: nobody wants any more.
+    fn next(&self) -> Option<(Job, Arc<AtomicBool>)> {
+        let mut todo = self.lock();
+        loop {
+            if todo.closed {
+                return None;
+            }
+            if let Some(job) = todo.waiting.pop_front() {
+                let stop = Arc::new(AtomicBool::new(false));
+                todo.at_work = Some((job.id, Arc::clone(&stop)));
+                return Some((job, stop));
+            }
+            todo = self.bell.wait(todo).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Takes what a job gave, unless it was forgotten meanwhile; whether it was taken.
+    fn put(&self, coloured: Coloured, stop: &AtomicBool) -> bool {
+        let mut todo = self.lock();
+        todo.at_work = None;
+        let wanted = !stop.load(Ordering::Relaxed);
+        if wanted {
+            todo.done.push(coloured);
+        }
+        wanted
+    }
+}
+
 /// The colouring thread's near end.
 pub struct Highlighter {
-    jobs: Option<SyncSender<Job>>,
-    done: Arc<Mutex<Vec<Coloured>>>,
+    desk: Arc<Desk>,
+    started: bool,
     wake: Wake,
 }
 
 impl std::fmt::Debug for Highlighter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Highlighter").field("started", &self.jobs.is_some()).finish_non_exhaustive()
+        f.debug_struct("Highlighter").field("started", &self.started).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Highlighter {
+    fn drop(&mut self) {
+        self.desk.lock().closed = true;
+        self.forget(|_| true);
+        self.desk.bell.notify_one();
     }
 }
 
 impl Highlighter {
     /// One that has not started anything; `wake` is called when colours have come.
     pub fn new(wake: Wake) -> Self {
-        Self { jobs: None, done: Arc::default(), wake }
+        Self { desk: Arc::default(), started: false, wake }
     }
     /// Asks for colours of lines that follow those asked for before (or from line 0 anew). Whether
     /// they will come; if not now, ask again later.
     pub fn ask(&mut self, id: CodeId, lang: &str, from: u32, lines: Vec<String>) -> bool {
-        let jobs = match &self.jobs {
-            Some(jobs) => jobs,
-            None => {
-                let (jobs, queue) = sync_channel(JOBS_MAX);
-                let (done, wake) = (Arc::clone(&self.done), Arc::clone(&self.wake));
-                let work = move || work(&queue, &done, &wake);
-                if std::thread::Builder::new().name("colours".into()).spawn(work).is_err() {
-                    return false;
-                }
-                self.jobs.insert(jobs)
+        if !self.started {
+            let (desk, wake) = (Arc::clone(&self.desk), Arc::clone(&self.wake));
+            if std::thread::Builder::new().name("colours".into()).spawn(move || work(&desk, &wake)).is_err() {
+                return false;
             }
-        };
-        match jobs.try_send(Job { id, lang: lang.to_owned(), from, lines }) {
-            Ok(()) => true,
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => false,
+            self.started = true;
         }
+        if !self.has_room() {
+            return false;
+        }
+        self.desk.lock().waiting.push_back(Job { id, lang: lang.to_owned(), from, lines });
+        self.desk.bell.notify_one();
+        true
+    }
+    /// Whether what is asked now would be taken.
+    pub fn has_room(&self) -> bool {
+        self.desk.lock().waiting.len() < JOBS_MAX
     }
     /// What has come since the last time.
     pub fn take(&self) -> Vec<Coloured> {
-        std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.desk.lock().done)
+    }
+    /// Ends the work on blocks that nobody looks at any more. Their lines must be asked for from line 0 again.
+    pub fn forget(&self, of: impl Fn(CodeId) -> bool) {
+        self.desk.forget(of);
     }
 }
 
@@ -106,14 +177,15 @@ struct Open {
     spent: Duration,
 }
 
-fn work(queue: &Receiver<Job>, done: &Mutex<Vec<Coloured>>, wake: &Wake) {
+fn work(desk: &Desk, wake: &Wake) {
     let mut painter = None;
     let mut open: VecDeque<Open> = VecDeque::new();
-    while let Ok(job) = queue.recv() {
+    while let Some((job, stop)) = desk.next() {
         let painter = painter.get_or_insert_with(Painter::load);
-        let coloured = painter.colour(job, &mut open);
-        done.lock().unwrap_or_else(PoisonError::into_inner).push(coloured);
-        wake();
+        let coloured = painter.colour(job, &mut open, &stop);
+        if desk.put(coloured, &stop) {
+            wake();
+        }
     }
 }
 
@@ -141,7 +213,7 @@ impl Painter {
         let (state, stack) = (ParseState::new(syntax), ScopeStack::new());
         Some(Open { id, next: 0, state, stack, spent: Duration::ZERO })
     }
-    fn colour(&self, job: Job, open: &mut VecDeque<Open>) -> Coloured {
+    fn colour(&self, job: Job, open: &mut VecDeque<Open>, stop: &AtomicBool) -> Coloured {
         let Job { id, lang, from, lines } = job;
         let known = open.iter().position(|block| block.id == id).and_then(|index| open.remove(index));
         let block = if from == 0 { self.begin(id, &lang) } else { known.filter(|block| block.next == from) };
@@ -150,6 +222,9 @@ impl Painter {
         let began = Instant::now();
         let mut stopped = false;
         for line in lines {
+            if stop.load(Ordering::Relaxed) {
+                return Coloured { id, from, lines: out, stopped: true };
+            }
             let late = block.spent + began.elapsed() > TIME_MAX;
             let painted = if late || line.len() > LINE_MAX {
                 None
@@ -233,7 +308,7 @@ const ROLES: &[(&str, Role)] = &[
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::RecvTimeoutError;
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 
     use super::*;
 
@@ -253,7 +328,7 @@ mod tests {
     #[test]
     fn a_block_is_coloured_as_its_lines_come() {
         let (mut highlighter, bell) = started();
-        assert!(highlighter.jobs.is_none());
+        assert!(!highlighter.started);
         assert!(highlighter.ask((1, 0), "rust", 0, vec!["/* a".into()]));
         let first = next(&highlighter, &bell).unwrap().remove(0);
         assert_eq!(first.lines, [vec![(4, Role::Comment)].into_boxed_slice()]);
@@ -262,6 +337,34 @@ mod tests {
         let roles: Vec<Role> = second.lines[0].iter().map(|(_, role)| *role).collect();
         assert_eq!((second.from, roles[0]), (1, Role::Comment));
         assert!(roles.contains(&Role::Keyword) && roles.contains(&Role::Function), "{roles:?}");
+    }
+
+    #[test]
+    fn what_nobody_looks_at_any_more_is_not_worked_on() {
+        let (mut highlighter, bell) = started();
+        let many = || vec!["let a = Some(1); // a".to_owned(); JOB_LINES];
+        for id in 0..20 {
+            assert!(highlighter.ask((1, id), "rust", 0, many()));
+        }
+        highlighter.forget(|(text, _)| text == 1);
+        assert!(highlighter.desk.lock().waiting.is_empty());
+        assert!(highlighter.ask((2, 0), "rust", 0, vec!["let b = 2;".into()]));
+        let got = loop {
+            let got = next(&highlighter, &bell).unwrap();
+            if !got.is_empty() {
+                break got;
+            }
+        };
+        assert_eq!(got.iter().map(|coloured| coloured.id).collect::<Vec<_>>(), [(2, 0)]);
+        // and its thread ends with it
+        let desk = Arc::downgrade(&highlighter.desk);
+        assert!(highlighter.ask((3, 0), "rust", 0, many()));
+        drop(highlighter);
+        let until = Instant::now() + Duration::from_secs(60);
+        while desk.strong_count() > 0 {
+            assert!(Instant::now() < until, "the thread goes on");
+            std::thread::yield_now();
+        }
     }
 
     #[test]

@@ -108,6 +108,28 @@ fn zero_width(c: char) -> bool {
     )
 }
 
+/// A text in lines of so many columns, broken at blanks; a word that is longer is cut.
+pub fn broken(text: &str, columns: usize) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let word = ellipsis(word, columns);
+        let long = width(&word);
+        match out.last_mut().filter(|_| used + 1 + long <= columns) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(&word);
+                used += 1 + long;
+            }
+            None => {
+                out.push(word.into_owned());
+                used = long;
+            }
+        }
+    }
+    out
+}
+
 /// Whether a character could reorder a line, join what stands apart, or be there without being seen.
 pub fn hides(c: char) -> bool {
     c.is_control() || bidi(c) || zero_width(c) || matches!(c, '\u{2028}' | '\u{2029}')

@@ -6,6 +6,7 @@ use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::api::message::Image;
+use crate::ui::writing;
 
 /// Lines from which a paste is folded.
 const FOLD_LINES: usize = 10;
@@ -100,12 +101,7 @@ impl Draft {
     }
     /// Inserts a paste, folded when it is large.
     pub fn paste(&mut self, text: &str) {
-        let clean: String = text
-            .replace("\r\n", "\n")
-            .replace('\r', "\n")
-            .chars()
-            .filter(|c| *c == '\n' || *c == '\t' || !c.is_control())
-            .collect();
+        let clean = writing::clean(text);
         let lines = clean.lines().count();
         if lines > FOLD_LINES || clean.len() > FOLD_BYTES {
             self.count += 1;

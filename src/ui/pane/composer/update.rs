@@ -5,6 +5,7 @@ use tui_textarea::CursorMove;
 use super::draft::Draft;
 use super::{Msg, Out, State, popup, slash};
 use crate::ui::action::Action;
+use crate::ui::writing;
 
 /// Most earlier prompts that are remembered.
 const HISTORY_MAX: usize = 500;
@@ -96,23 +97,9 @@ fn do_action(state: &mut State, action: Action, pending: bool, out: &mut Vec<Out
         _ => {}
     }
     state.draft.edit(|area| match action {
-        Action::Newline => area.insert_newline(),
-        Action::Left => area.move_cursor(CursorMove::Back),
-        Action::Right => area.move_cursor(CursorMove::Forward),
-        Action::WordLeft => area.move_cursor(CursorMove::WordBack),
-        Action::WordRight => area.move_cursor(CursorMove::WordForward),
-        Action::LineStart => area.move_cursor(CursorMove::Head),
-        Action::LineEnd => area.move_cursor(CursorMove::End),
-        Action::DeleteLeft => drop(area.delete_char()),
-        Action::DeleteRight => drop(area.delete_next_char()),
-        Action::DeleteWordLeft => drop(area.delete_word()),
-        Action::DeleteWordRight => drop(area.delete_next_word()),
-        Action::DeleteToStart => drop(area.delete_line_by_head()),
-        Action::DeleteToEnd => drop(area.delete_line_by_end()),
-        Action::Yank => drop(area.paste()),
         Action::Undo => drop(area.undo()),
         Action::Redo => drop(area.redo()),
-        _ => {}
+        action => drop(writing::act(area, action)),
     });
     look(state, out);
 }

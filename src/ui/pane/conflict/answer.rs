@@ -79,17 +79,17 @@ impl State {
                 let here = self.open.as_ref().is_some_and(|open| open.is(&child, &path));
                 match result.filter(|_| here) {
                     Some(result) => self.adopt(&result, "of mergiraf", out),
-                    None if here => {
-                        out.push(Out::Say("mergiraf found no merge without conflicts".to_owned()))
-                    }
+                    None if here => out.push(Out::Say("mergiraf found no merge without conflicts".into())),
                     None => {}
                 }
             }
-            (Asked::List, Reply::Failed(why)) => {
-                self.trouble = Some(why.clone());
-                out.push(Out::Say(why));
+            (asked, Reply::Failed(why)) => {
+                if asked == Asked::List {
+                    self.trouble = Some(why.clone());
+                }
+                self.stumbled = true;
+                out.push(Out::Say(why.into()));
             }
-            (_, Reply::Failed(why)) => out.push(Out::Say(why)),
             (_, _) => {}
         }
     }
@@ -107,7 +107,16 @@ impl State {
         };
         self.all = Some(all);
         self.trouble = None;
-        if !known {
+        if let Some(child) = self.child.take_if(|_| !known) {
+            // not another one's in its place
+            let said = match child.rsplit_once('/') {
+                Some((parent, _)) => {
+                    format!("what came back from {child} came back to {parent}, not to here")
+                }
+                None => format!("nothing that came back from {child} is here any more"),
+            };
+            out.push(Out::Say(said.into()));
+        } else if !known {
             self.child = one;
             self.first_open();
         } else if let (Some(here), Some(hand_back)) = (here, self.hand_back()) {
@@ -158,28 +167,31 @@ impl State {
                         if let Some((kept, lost)) = open.again(id, *sides, by_hand) {
                             self.colours.forget(old);
                             if moved && by_hand != ByHand::Resolved && by_hand != ByHand::Reverted {
-                                out.push(Out::Say(format!(
-                                    "{path} was changed outside: {}",
-                                    choices(kept, lost)
-                                )));
+                                let words = choices(kept, lost);
+                                out.push(Out::Say(format!("{path} was changed outside: {words}").into()));
                             }
                         }
                     }
                     open => {
                         *open = Some(Open::new(id, *sides, by_hand));
                         if by_hand == ByHand::Outside {
-                            out.push(Out::Say(format!(
+                            let said = format!(
                                 "{path} was changed outside since the hand-back: it is shown as it is now"
-                            )));
+                            );
+                            out.push(Out::Say(said.into()));
                         }
                     }
                 }
             }
-            Reply::Failed(why) => {
+            other => {
+                let why = match other {
+                    Reply::Failed(why) => why,
+                    _ => "the session did not answer; open the path again".to_owned(),
+                };
                 self.open = None;
+                self.stumbled = true;
                 self.trouble = Some(why);
             }
-            _ => self.trouble = Some("the session did not answer; open the path again".to_owned()),
         }
     }
 
@@ -198,7 +210,7 @@ impl State {
             Done::Reverted => "put back as it was",
             Done::TakenBack => "taken back",
         };
-        out.push(Out::Say(format!("{path}: {what} · {left}")));
+        out.push(Out::Say(format!("{path}: {what} · {left}").into()));
         // its choices are written: no draft of them
         self.kept.retain(|kept| !kept.is(child, path));
         if self.open.as_ref().is_some_and(|open| open.is(child, path)) {
@@ -220,20 +232,22 @@ impl State {
 
     fn changed(&mut self, path: &TreePath, sides: Sides, out: &mut Vec<Out>) {
         let by_hand = self.by_hand(path);
+        self.stumbled = true;
         self.last_id += 1;
         let id = self.last_id;
         let Some(open) =
             self.open.as_mut().filter(|open| open.sides.path == *path && open.sides.child == sides.child)
         else {
-            return out.push(Out::Say(format!("{path} changed meanwhile: nothing was written")));
+            return out.push(Out::Say(format!("{path} changed meanwhile: nothing was written").into()));
         };
         let old = open.id;
         let (kept, lost) = open.again(id, sides, by_hand).unwrap_or((0, 0));
         self.colours.forget(old);
-        out.push(Out::Say(format!(
+        let said = format!(
             "{path} changed meanwhile: nothing was written, it is shown as it is now; {}",
             choices(kept, lost)
-        )));
+        );
+        out.push(Out::Say(said.into()));
     }
 }
 

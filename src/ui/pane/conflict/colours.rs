@@ -66,7 +66,8 @@ impl Colours {
         for _ in 0..JOBS_AT_ONCE {
             // no more than a few pieces are on their way
             let waits = known.asked - known.lines.len() as u32;
-            if known.stopped || known.asked >= end || waits as usize >= JOBS_AT_ONCE * JOB_LINES {
+            let enough = waits as usize >= JOBS_AT_ONCE * JOB_LINES;
+            if known.stopped || known.asked >= end || enough || !self.highlighter.has_room() {
                 break;
             }
             let to = all.min(known.asked + JOB_LINES as u32);
@@ -82,6 +83,14 @@ impl Colours {
 
     /// Forgets the colours of a text.
     pub fn forget(&mut self, text: u64) {
+        self.highlighter.forget(|(of, _)| of == text);
         self.texts.retain(|(of, _), _| *of != text);
+    }
+
+    /// No text is looked at any more: what is not coloured yet is begun anew when it is looked at again.
+    pub fn rest(&mut self) {
+        self.texts.retain(|_, text| text.stopped || text.asked as usize == text.lines.len());
+        let texts = &self.texts;
+        self.highlighter.forget(|id| !texts.contains_key(&id));
     }
 }

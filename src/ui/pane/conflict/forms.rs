@@ -72,6 +72,14 @@ impl Form {
         self.chosen.is_some()
     }
 
+    /// What is chosen, in a word.
+    pub fn stands(&self) -> String {
+        match self.chosen.and_then(|at| self.options.get(at)) {
+            Some(way) => words::choice(&way.choice).to_owned(),
+            None => "open".to_owned(),
+        }
+    }
+
     /// What the path gets.
     pub fn take(&self) -> Option<Version> {
         self.options.get(self.chosen?)?.version.clone()

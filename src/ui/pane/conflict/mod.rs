@@ -2,26 +2,35 @@
 //! other with the text that would be written below.
 //!
 //! In reading order: `open` (one path: what can be done with it), `text` (a merge of lines, or two versions to look
-//! at), `forms` (conflicts that are no text), `edit` (the result, written by hand), `list` (the paths), `update` (what
-//! keys do), `answer` (what the session tells), and what draws: `places`, `view`, `columns`, `line`, `result`, `paths`,
-//! `colours`, `words`. Deliberately not here: which lines belong together and what comes of a choice (`law::merge`),
-//! and files: the session is asked (`ui::conflict_update`).
+//! at), `forms` (conflicts that are no text), `edit` (the result, written by hand), `list` (the paths); `update` (what
+//! happens, and where each key goes: `choose`, `moves`, `by_hand`, `write`), `ahead` (keys that come before what they are
+//! for), `answer` (what the session tells), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
+//! `columns`, `line`, `result`, `paths`, `colours`, `words`, `hints`. Deliberately not here: which lines belong together
+//! and what comes of a choice (`law::merge`), and files: the session is asked (`ui::conflict_update`).
 
+mod ahead;
 mod answer;
+mod by_hand;
+mod choose;
 mod colours;
 mod columns;
 mod edit;
 mod forms;
+mod heads;
+mod hints;
 mod line;
 mod list;
+mod moves;
 mod open;
 mod paths;
 mod places;
 mod result;
+mod said;
 mod text;
 mod update;
 mod view;
 mod words;
+mod write;
 
 use crate::api::event::Reply;
 use crate::api::hand_back::{HandBack, HandBackAsk};
@@ -30,8 +39,10 @@ use crate::law::merge::regions::{Side, Whitespace};
 use crate::law::merge::resolution::Choice;
 use crate::ui::action::Action;
 
+pub use hints::hints;
+pub use said::Said;
 pub use update::update;
-pub use view::{Shown, hints, view};
+pub use view::{Seen, Shown, view};
 
 use colours::Colours;
 use open::Open;
@@ -62,6 +73,8 @@ pub struct State {
     kept: Vec<Open>,
     /// Why the path that is selected cannot be shown.
     trouble: Option<String>,
+    /// What was asked last could not be done: keys that waited for it are not for what comes instead.
+    stumbled: bool,
     /// What was asked and is not answered yet.
     asked: Vec<(u64, Asked)>,
     last_token: u64,
@@ -193,7 +206,7 @@ pub enum Out {
     /// Leave the viewer.
     Close,
     /// Tell the person.
-    Say(String),
+    Say(Said),
 }
 
 impl State {
@@ -213,6 +226,7 @@ impl State {
             open: None,
             kept: Vec::new(),
             trouble: None,
+            stumbled: false,
             asked: Vec::new(),
             last_token: 0,
             last_id: 0,

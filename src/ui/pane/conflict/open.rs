@@ -1,12 +1,14 @@
 //! One path that is open: what is shown of it, and what can be done with it.
 
 use super::forms::Form;
+use super::said::Said;
 use super::text::Text;
 use crate::api::hand_back::{ByHand, HandBackAsk, Sided, Sides, Take};
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::tree::{TreePath, Version};
 use crate::law::merge::regions::{Side, Three, is_binary};
 use crate::law::merge::resolution::{Choice, Resolution};
+use crate::ui::action::Action;
 
 /// A path.
 #[derive(Debug)]
@@ -52,6 +54,13 @@ impl Open {
     /// Whether something can be chosen and written.
     pub fn is_merge(&self) -> bool {
         self.form.is_some() || self.text.as_ref().is_some_and(|text| text.fixed.is_none())
+    }
+
+    /// Whether the versions differ in who may run them.
+    pub fn modes_differ(&self) -> bool {
+        let [base, parent, theirs] =
+            [&self.sides.base, &self.sides.parent, &self.sides.theirs].map(executable);
+        base != parent || base != theirs
     }
 
     fn versions(&self) -> [&Version; 3] {
@@ -137,13 +146,15 @@ fn text_of(sided: &Sided) -> Option<&[u8]> {
 fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Text>) {
     use Side::{Base, Child, Parent};
     let (base, parent, theirs) = (text_of(&sides.base), text_of(&sides.parent), text_of(&sides.theirs));
-    let look = |one: Option<&[u8]>, other: Option<&[u8]>, third: Option<&[u8]>, seen: &[Side], why: &str| {
-        let text = Text::new(Three::new(one?, other?, third?), seen, Some(why.to_owned()));
+    let look = |one: Option<&[u8]>, other: Option<&[u8]>, third: Option<&[u8]>, seen: &[Side], why: Said| {
+        let text = Text::new(Three::new(one?, other?, third?), seen, Some(why));
         Some(text).filter(|text| !text.hunks().is_empty())
     };
+    let keyed = |before: &str, key: Action, after: &str| Said::from(before).key(key).and(after);
     match (sides.verdict, by_hand) {
         (Verdict::Conflict(_), ByHand::Resolved) => {
-            (None, look(base, parent, theirs, &[Base, Parent, Child], "it is resolved: `u` takes that back"))
+            let why = keyed("it is resolved: ", Action::ConflictUndo, " takes that back");
+            (None, look(base, parent, theirs, &[Base, Parent, Child], why))
         }
         (Verdict::Conflict(Clash::Content), _) if parent.is_some() && theirs.is_some() => {
             let file = |sided: &Sided| matches!(sided.version, Version::File { .. });
@@ -159,18 +170,26 @@ fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Text>) {
         }
         (Verdict::Conflict(_), _) => (Some(Form::new(sides)), removal(sides, base, parent, theirs)),
         (Verdict::Taken, ByHand::Nothing) => {
-            (None, look(base, base, theirs, &[Base, Child], "it is taken: `r` puts it back as it was"))
+            let why = keyed("it is taken: ", Action::ConflictRevert, " puts it back as it was");
+            (None, look(base, base, theirs, &[Base, Child], why))
         }
         (Verdict::Taken, ByHand::Reverted) => {
-            (None, look(base, base, theirs, &[Base, Child], "it was put back: `u` takes it again"))
+            let why = keyed("it was put back: ", Action::ConflictUndo, " takes it again");
+            (None, look(base, base, theirs, &[Base, Child], why))
         }
         (Verdict::Taken, ByHand::Outside | ByHand::Resolved) => {
             let why = "it was taken, and changed outside since: look at it in your editor";
-            (None, look(base, parent, theirs, &[Base, Parent, Child], why))
+            (None, look(base, parent, theirs, &[Base, Parent, Child], why.into()))
         }
         (Verdict::Same | Verdict::Kept | Verdict::Special, _) => (
             None,
-            look(base, base, theirs, &[Base, Child], "both made this change: there is nothing to choose"),
+            look(
+                base,
+                base,
+                theirs,
+                &[Base, Child],
+                "both made this change: there is nothing to choose".into(),
+            ),
         ),
     }
 }
@@ -183,16 +202,20 @@ fn removal(sides: &Sides, base: Option<&[u8]>, parent: Option<&[u8]>, theirs: Op
         (false, true) => (Three::new(base?, parent?, base?), [Side::Base, Side::Parent]),
         (true, true) | (false, false) => return None,
     };
-    let text = Text::new(three, &seen, Some("it is chosen for the whole file".to_owned()));
+    let text = Text::new(three, &seen, Some("it is chosen for the whole file".into()));
     Some(text).filter(|text| !text.hunks().is_empty())
 }
 
 /// Whether the result may be run by its owner: who changed that, has it.
 fn mode(sides: &Sides) -> bool {
-    let of = |sided: &Sided| match sided.version {
+    let [base, parent, theirs] = [&sides.base, &sides.parent, &sides.theirs].map(executable);
+    if parent == base { theirs.unwrap_or(false) } else { parent.unwrap_or(false) }
+}
+
+/// Whether a file may be run by its owner; none: it is no file.
+fn executable(sided: &Sided) -> Option<bool> {
+    match sided.version {
         Version::File { executable, .. } => Some(executable),
         Version::Absent | Version::Link { .. } | Version::InTheWay(_) => None,
-    };
-    let (base, parent, theirs) = (of(&sides.base), of(&sides.parent), of(&sides.theirs));
-    if parent == base { theirs.unwrap_or(false) } else { parent.unwrap_or(false) }
+    }
 }

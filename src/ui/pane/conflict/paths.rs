@@ -12,12 +12,10 @@ use crate::law::hand_back::tree::TreePath;
 use crate::ui::overlay::catalog::ago;
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::{Look, Role, put};
-use crate::ui::widget::text::{cluster_width, clusters, ellipsis, tame, width};
+use crate::ui::widget::text::{broken, cluster_width, clusters, ellipsis, tame, width};
 
 /// Draws the list that is at hand.
 pub(super) fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) {
-    state.drawn.list = usize::from(area.height);
-    state.drawn.list_area = area;
     if area.is_empty() {
         return;
     }
@@ -45,8 +43,13 @@ fn children(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         buf.set_style(place, style);
         let open = one.paths.iter().any(crate::api::hand_back::HandBackPath::is_open);
         let ink = |role: Role| if marked { theme.selection } else { Look::from(role).style(theme) };
-        let (mark, role) = if open { ("⚑ ", Role::Warning) } else { ("✓ ", Role::Ok) };
+        let (mark, role) = match one.paths.is_empty() {
+            _ if open => ("⚑ ", Role::Warning),
+            true => ("· ", Role::Dim),
+            false => ("✓ ", Role::Ok),
+        };
         let mut x = put(buf, place.x, place.y, mark, wide, ink(role));
+        // how it stands matters more than when that was
         let name = tame(&one.child);
         let text = format!("{name}  {}", words::counts(one));
         x += put(buf, place.x + x as u16, place.y, &ellipsis(&text, wide - x), wide - x, style);
@@ -54,6 +57,41 @@ fn children(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         if x + width(&age) + 2 <= wide {
             put(buf, place.right() - width(&age) as u16, place.y, &age, width(&age), ink(Role::Dim));
         }
+    }
+}
+
+/// Draws what came back from the child that is marked, without opening it: what waits first. Without children: what is
+/// said instead.
+pub(super) fn preview(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let Some(one) = state.all.as_ref().and_then(|all| all.get(state.picked)) else {
+        return words_in(empty(state), area, buf, theme);
+    };
+    if one.paths.is_empty() {
+        return words_in("Its copy ended as it began: nothing came back.", area, buf, theme);
+    }
+    let (open, rest): (Vec<_>, Vec<_>) = one.paths.iter().partition(|path| path.is_open());
+    let rows = usize::from(area.height);
+    let all = open.len() + rest.len();
+    let shown = if all > rows { rows.saturating_sub(1) } else { all };
+    let names = one.paths.iter().map(|path| width(&path.path.to_string())).max().unwrap_or(0);
+    let names = names.min(usize::from(area.width) / 2);
+    for (n, path) in open.into_iter().chain(rest).take(shown).enumerate() {
+        let place = Rect { y: area.y + n as u16, height: 1, ..area };
+        let (mark, _, role) = words::mark(path);
+        let wide = usize::from(place.width);
+        put(buf, place.x, place.y, mark, wide, Look::from(role).style(theme));
+        let ink = if path.is_open() { theme.text } else { theme.text.patch(theme.dim) };
+        let name = from_the_end(&path.path.to_string(), names);
+        put(buf, place.x + 2, place.y, &name, wide.saturating_sub(2), ink);
+        let room = wide.saturating_sub(names + 4);
+        let text = words::outcome(path);
+        let x = place.x + (names + 4) as u16;
+        put(buf, x, place.y, &ellipsis(&text, room), room, theme.text.patch(theme.dim));
+    }
+    if shown < all && area.height > 0 {
+        let more = format!("… and {} more", all - shown);
+        let wide = usize::from(area.width);
+        put(buf, area.x, area.bottom() - 1, &ellipsis(&more, wide), wide, theme.text.patch(theme.dim));
     }
 }
 
@@ -70,19 +108,9 @@ fn empty(state: &State) -> &'static str {
 
 /// Draws words, broken at blanks.
 pub(super) fn words_in(text: &str, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let (mut x, mut y) = (0, 0);
     let wide = usize::from(area.width);
-    for word in text.split(' ') {
-        let long = width(word);
-        if x > 0 && x + 1 + long > wide {
-            (x, y) = (0, y + 1);
-        }
-        if y >= area.height {
-            return;
-        }
-        x += usize::from(x > 0);
-        let room = wide.saturating_sub(x);
-        x += put(buf, area.x + x.min(wide) as u16, area.y + y, &ellipsis(word, room), room, theme.dim);
+    for (n, line) in broken(text, wide).iter().enumerate().take(usize::from(area.height)) {
+        put(buf, area.x, area.y + n as u16, line, wide, theme.dim);
     }
 }
 
@@ -91,7 +119,7 @@ fn paths(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     state.top = scroll(state.top, state.selected, all, usize::from(area.height));
     let Some(hand_back) = state.hand_back() else { return };
     if all == 0 {
-        return words_in("The child changed nothing.", area, buf, theme);
+        return words_in("Nothing came back.", area, buf, theme);
     }
     for at in state.top..all.min(state.top + usize::from(area.height)) {
         let place = Rect { y: area.y + (at - state.top) as u16, height: 1, ..area };
@@ -130,42 +158,52 @@ fn line(
     let mut x = put(buf, place.x, place.y, mark, wide, ink(Look::from(role).style(theme)));
     x += put(buf, place.x + x as u16, place.y, " ", wide - x, style);
     let room = wide.saturating_sub(x + kept);
-    let text = name(hand_back, item);
+    let text = name(hand_back, item, room);
     let plain = match item {
         Item::Path(path) if path.is_open() => theme.text,
         Item::Path(_) | Item::LeftOut(_) => theme.text.patch(theme.dim),
     };
-    put(buf, place.x + x as u16, place.y, &from_the_end(&text, room), room, ink(plain));
+    put(buf, place.x + x as u16, place.y, &text, room, ink(plain));
     if wide > kept + 4 {
         let style = ink(Look::from(role).style(theme));
         put(buf, place.right() - kept as u16, place.y, &letters, kept, style);
     }
 }
 
-/// A path as it is listed: with its other name where it has one.
-fn name(hand_back: &HandBack, item: Item<'_>) -> String {
+/// A path as it is listed, in so many columns: with its other name where it has one and there is room for it.
+fn name(hand_back: &HandBack, item: Item<'_>, room: usize) -> String {
     let path = item.path();
     let short = |path: &TreePath| tame(&String::from_utf8_lossy(path.name())).into_owned();
     let to = hand_back.renames.iter().find(|rename| rename.to == *path);
     let from = hand_back.renames.iter().find(|rename| rename.from == *path);
-    match (to, from, item) {
-        (Some(rename), ..) => format!("{path} ← {}", short(&rename.from)),
-        (_, Some(rename), _) => format!("{path} → {}", short(&rename.to)),
-        (None, None, Item::LeftOut(_)) => format!("{path} (left out)"),
-        (None, None, Item::Path(_)) => path.to_string(),
-    }
+    let (arrow, other) = match (to, from, item) {
+        (Some(rename), ..) => (" ←", format!(" {}", short(&rename.from))),
+        (_, Some(rename), _) => (" →", format!(" {}", short(&rename.to))),
+        (None, None, Item::LeftOut(_)) => (" (left out)", String::new()),
+        (None, None, Item::Path(_)) => return from_the_end(&path.to_string(), room),
+    };
+    let fits = |text: &String| width(text) <= room;
+    let own = from_the_end(&path.to_string(), room.saturating_sub(width(arrow) + width(&other)));
+    let whole = Some(format!("{own}{arrow}{other}")).filter(|text| fits(text) && own.ends_with(&short(path)));
+    let half =
+        || Some(format!("{}{arrow}", from_the_end(&path.to_string(), room.saturating_sub(width(arrow)))));
+    let half = || half().filter(|text| fits(text) && text.contains(&short(path)));
+    whole.or_else(half).unwrap_or_else(|| from_the_end(&path.to_string(), room))
 }
 
-/// A text cut at its beginning: of a path the end tells most.
+/// A path cut at its beginning, since its end tells most: at the end of a directory's name where the last part fits.
 pub(super) fn from_the_end(text: &str, columns: usize) -> String {
-    let all = width(text);
-    if all <= columns {
+    if width(text) <= columns {
         return text.to_owned();
     }
     if columns == 0 {
         return String::new();
     }
-    let mut over = all + 1 - columns;
+    let cuts = text.match_indices('/').map(|(at, _)| &text[at..]);
+    if let Some(rest) = cuts.into_iter().find(|rest| width(rest) < columns) {
+        return format!("…{rest}");
+    }
+    let mut over = width(text) + 1 - columns;
     let mut at = 0;
     for cluster in clusters(text) {
         if over == 0 {

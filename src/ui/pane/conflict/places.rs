@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 
 use super::One;
 use crate::law::merge::regions::Side;
+use crate::ui::layout::{bars, shrink};
 
 /// Columns from which the versions stand beside each other.
 pub(super) const WIDE: u16 = 100;
@@ -24,12 +25,21 @@ pub(super) struct Wanted<'a> {
     pub edits: bool,
     /// The list of paths has the keys.
     pub lists: bool,
-    /// The list gives its room away.
-    pub wide: bool,
+    /// The list that stands beside the versions where there is room.
+    pub list: List,
     /// What is seen where there is room for one.
     pub one: One,
     /// Rows of a form above the versions.
     pub form: u16,
+}
+
+/// A list beside the versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    /// None: it gives its room away, or there is nothing to list.
+    Nowhere,
+    Paths,
+    Children,
 }
 
 /// A version or the result: a line that names it, and its content.
@@ -44,6 +54,8 @@ pub(super) struct Part {
 pub(super) struct Places {
     pub title: Rect,
     pub keys: Rect,
+    /// Rows for a word to the person: the last ones above the keys, over what stands there.
+    pub word: Rect,
     /// The list with its frame.
     pub list: Option<Rect>,
     pub list_frame: Option<Rect>,
@@ -56,15 +68,6 @@ pub(super) struct Places {
     pub result: Option<Part>,
     /// All that the versions and the form have.
     pub inner: Rect,
-}
-
-fn shrink(rect: Rect) -> Rect {
-    Rect {
-        x: rect.x + 1.min(rect.width),
-        y: rect.y + 1.min(rect.height),
-        width: rect.width.saturating_sub(2),
-        height: rect.height.saturating_sub(2),
-    }
 }
 
 /// Takes rows off the top.
@@ -83,17 +86,14 @@ fn part(mut rect: Rect) -> Part {
 
 /// Places everything.
 pub(super) fn places(area: Rect, wanted: &Wanted<'_>) -> Places {
-    let mut rest = area;
-    let mut out =
-        Places { keys: Rect { height: 0, ..area }, title: Rect { height: 0, ..area }, ..Places::default() };
-    if rest.height >= 4 {
-        out.keys = Rect { y: rest.bottom() - 1, height: 1, ..rest };
-        rest.height -= 1;
-    }
-    if rest.height >= 2 {
-        out.title = cut(&mut rest, 1);
-    }
+    let (title, mut rest, keys) = bars(area);
+    let mut out = Places { title, keys, ..Places::default() };
+    out.word = match rest.height {
+        0..4 => keys,
+        rows => Rect { y: rest.bottom() - 2.min(rows), height: 2, ..rest },
+    };
     if area.width >= WIDE && rest.height >= 8 {
+        out.word = Rect { x: rest.x + 1, width: rest.width - 2, ..out.word };
         framed(&mut out, rest, wanted);
     } else if wanted.lists {
         out.list = Some(rest);
@@ -128,7 +128,11 @@ fn form(out: &mut Places, rest: &mut Rect, wanted: &Wanted<'_>) {
 
 /// Frames: the paths left, the versions beside each other, the result below.
 fn framed(out: &mut Places, rest: Rect, wanted: &Wanted<'_>) {
-    let list = if wanted.wide && !wanted.lists { 0 } else { (rest.width / 5).clamp(20, 34) };
+    let list = match wanted.list {
+        List::Nowhere => 0,
+        List::Paths => (rest.width / 5).clamp(20, 34),
+        List::Children => (rest.width * 2 / 5).clamp(20, 70),
+    };
     if list > 0 {
         let frame = Rect { width: list, ..rest };
         (out.list_frame, out.list) = (Some(frame), Some(shrink(frame)));
@@ -220,7 +224,7 @@ mod tests {
         for width in (0..150).step_by(3) {
             for height in 0..50 {
                 for (n, form) in [(3, 0), (2, 7), (0, 9)] {
-                    for flags in 0..16_u8 {
+                    for flags in 0..32_u8 {
                         let on = |bit: u8| flags & 1 << bit != 0;
                         let one = if on(3) { One::Result } else { One::Version(Side::Base) };
                         let wanted = Wanted {
@@ -228,7 +232,11 @@ mod tests {
                             result: on(0),
                             edits: on(0) && on(1),
                             lists: on(2),
-                            wide: on(3),
+                            list: match (on(3), on(4)) {
+                                (false, _) => List::Paths,
+                                (true, false) => List::Nowhere,
+                                (true, true) => List::Children,
+                            },
                             one,
                             form,
                         };
@@ -242,6 +250,8 @@ mod tests {
                         );
                         let parts = places.versions.iter().map(|(_, part)| part).chain(&places.result);
                         all.extend(parts.flat_map(|part| [part.head, part.body]));
+                        let word = places.word;
+                        assert_eq!(word.intersection(area).area(), word.area(), "{width}x{height}");
                         for (n, rect) in all.iter().enumerate() {
                             assert_eq!(
                                 rect.intersection(area).area(),

@@ -3,26 +3,28 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::widgets::Widget as _;
 
 use super::columns::Columns;
-use super::edit::Editor;
+use super::edit::{Editor, View};
 use super::line::{Cell, Ground, draw, shown};
 use super::words;
 use crate::law::merge::regions::Side;
 use crate::law::merge::resolution::{Choice, Line, Origin};
-use crate::ui::theme::Theme;
 use crate::ui::widget::row::put;
 use crate::ui::widget::text::width;
 
 /// Columns from which the origin of a line stands in words.
 const WORDS_FROM: u16 = 48;
 
+/// Columns that the highest line number has.
+fn digits(lines: usize) -> usize {
+    lines.to_string().len().max(2)
+}
+
 /// Draws the lines of the result from `top` on.
 pub(super) fn result(of: &Columns<'_>, top: usize, place: Rect, buf: &mut Buffer) {
     let text = of.text;
-    let total = text.starts.last().copied().unwrap_or(0);
-    let digits = total.to_string().len().max(2);
+    let digits = digits(text.lines.last().copied().unwrap_or(0));
     let mut y = place.y;
     let mut region = text.starts.partition_point(|start| *start <= top).saturating_sub(1);
     let mut skip = top - text.starts.get(region).copied().unwrap_or(top);
@@ -37,7 +39,7 @@ pub(super) fn result(of: &Columns<'_>, top: usize, place: Rect, buf: &mut Buffer
             }
             let line = Rect { y, height: 1, ..place };
             match lines.next() {
-                Some(found) => one(of, &found, n, (first + n + 1, digits), line, buf),
+                Some(found) => one(of, &found, n, (text.lines[region] + n + 1, digits), line, buf),
                 None => nothing(of, region, digits, line, buf),
             }
             y += 1;
@@ -86,16 +88,26 @@ fn one(
     let kept = if word.is_empty() { 0 } else { width(word) as u16 + 1 };
     let rest = Rect { x: place.x + x.min(place.width), width: place.width.saturating_sub(x + kept), ..place };
     let own = shown(line.bytes, of.text.mixed);
-    let ground = match line.origin {
-        Origin::Unchanged | Origin::Base => Ground::Plain,
-        Origin::Parent | Origin::Child | Origin::Both | Origin::Hand => Ground::Added,
+    let cell = Cell {
+        line: &own,
+        ground: ground(line.origin),
+        colours: colours(of, line, n),
+        marks: &[],
+        left: of.text.left,
     };
-    let cell = Cell { line: &own, ground, colours: colours(of, line, n), marks: &[], left: of.text.left };
     draw(&cell, rest, buf, theme);
     let style =
         theme.text.patch(if line.origin == Origin::Hand { theme.accent } else { ink(of, line.region) });
     if kept > 0 && kept < place.width {
         put(buf, place.right() - kept + 1, place.y, word, usize::from(kept), style);
+    }
+}
+
+/// What a line of the result stands on.
+fn ground(origin: Origin) -> Ground {
+    match origin {
+        Origin::Unchanged | Origin::Base => Ground::Plain,
+        Origin::Parent | Origin::Child | Origin::Both | Origin::Hand => Ground::Added,
     }
 }
 
@@ -138,21 +150,83 @@ fn nothing(of: &Columns<'_>, region: usize, digits: usize, place: Rect, buf: &mu
 
 /// Draws the editor; where the cursor is.
 pub(super) fn editor(
+    of: &Columns<'_>,
     editor: &mut Editor,
     place: Rect,
     buf: &mut Buffer,
-    theme: &Theme,
 ) -> Option<(u16, u16)> {
     if place.is_empty() {
         return None;
     }
-    editor.area.set_style(theme.text);
-    if place.width >= 18 {
-        editor.area.set_line_number_style(theme.text.patch(theme.dim));
-    } else {
-        editor.area.remove_line_number();
+    let wide = if place.width >= 18 { digits(editor.lines().len()) as u16 + 2 } else { 1 };
+    let wide = wide.min(place.width - 1);
+    let text = Rect { x: place.x + wide, width: place.width - wide, ..place };
+    let (line, character) = editor.cursor();
+    let column = column(editor.lines().get(line).map_or("", String::as_str), character);
+    editor.view = seen(editor.view, editor.lines().len(), (line, column), text);
+    let View { top, left, rows } = editor.view;
+    let mut region = None;
+    for at in (top..editor.lines().len()).take(rows) {
+        let row = Rect { y: place.y + (at - top) as u16, height: 1, ..place };
+        if wide > 1 {
+            let number = format!("{:>1$} ", at + 1, usize::from(wide) - 2);
+            let ink = if at == line { of.theme.text } else { of.theme.text.patch(of.theme.dim) };
+            put(buf, row.x + 1, row.y, &number, usize::from(wide) - 1, ink);
+        }
+        let look = written(of, editor, at, row, &mut region, buf);
+        let own = shown(editor.lines()[at].as_bytes(), false);
+        let own = super::line::Shown { end: "", ..own };
+        let cell = Cell { line: &own, ground: look.0, colours: look.1, marks: &[], left };
+        draw(&cell, Rect { x: text.x, width: text.width, ..row }, buf, of.theme);
     }
-    (&editor.area).render(place, buf);
-    let at = editor.area.rendered_cursor_position()?;
-    Some((at.x.min(place.right() - 1), at.y.min(place.bottom() - 1)))
+    let (x, y) = (text.x + (column - left) as u16, text.y + (line - top) as u16);
+    Some((x.min(place.right() - 1), y.min(place.bottom() - 1)))
+}
+
+/// The column of a character as it is drawn.
+fn column(line: &str, character: usize) -> usize {
+    let end = line.char_indices().nth(character).map_or(line.len(), |(at, _)| at);
+    width(&shown(&line.as_bytes()[..end], false).text)
+}
+
+/// What is seen of so many lines, so that the cursor is in it: at first some lines above it, then as little as can be is
+/// moved.
+fn seen(before: View, lines: usize, (line, column): (usize, usize), place: Rect) -> View {
+    let (rows, wide) = (usize::from(place.height), usize::from(place.width));
+    let first = line.saturating_sub(rows / 3).min(lines.saturating_sub(rows));
+    let top = if before.rows == 0 { first } else { before.top };
+    let top = top.min(line).max((line + 1).saturating_sub(rows));
+    // at an edge beyond which there is more stands a mark
+    let edge = if wide > 4 { 2 } else { 0 };
+    let most = if column < wide.saturating_sub(edge) { 0 } else { column.saturating_sub(edge) };
+    let left = before.left.min(most).max((column + 1 + edge).saturating_sub(wide));
+    View { top, left, rows }
+}
+
+type Colours<'a> = Option<&'a [(u32, crate::ui::widget::row::Role)]>;
+
+/// Draws the bar beside a line that is edited; the line's ground and colours. What was changed by hand is seen as that,
+/// and so is whose hunk a line is of. `known`: the region that was looked at last, with its lines.
+fn written<'a>(
+    of: &Columns<'a>,
+    editor: &Editor,
+    at: usize,
+    row: Rect,
+    known: &mut Option<(usize, Vec<Line<'a>>)>,
+    buf: &mut Buffer,
+) -> (Ground, Colours<'a>) {
+    let (Some(was), true) = editor.was(at) else {
+        put(buf, row.x, row.y, "▌", usize::from(row.width), of.theme.text.patch(of.theme.accent));
+        return (Ground::Added, None);
+    };
+    let region = of.text.region_of(was);
+    bar(of, region, row, buf);
+    if known.as_ref().is_none_or(|(other, _)| *other != region) {
+        *known = Some((region, of.text.resolution.lines_of(region).collect()));
+    }
+    let n = was - of.text.lines[region];
+    match known.as_ref().and_then(|(_, lines)| lines.get(n)) {
+        Some(line) => (ground(line.origin), colours(of, line, n)),
+        None => (Ground::Plain, None),
+    }
 }

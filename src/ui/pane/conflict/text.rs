@@ -1,6 +1,7 @@
 //! The versions of one text beside each other: where one is, which hunk keys are for, and the choices.
 
 use super::edit::Editor;
+use super::said::Said;
 use super::{Look, words};
 use crate::law::merge::regions::{Changed, Ending, Side, Three, Whitespace};
 use crate::law::merge::resolution::{Choice, Resolution};
@@ -16,7 +17,7 @@ pub(super) struct Text {
     /// The versions that have a column.
     pub sides: Vec<Side>,
     /// They are looked at only: why nothing can be chosen.
-    pub fixed: Option<String>,
+    pub fixed: Option<Said>,
     /// Whether the file that is written may be run by its owner.
     pub executable: bool,
     /// Whether line ends are of several kinds, so that they are shown.
@@ -27,8 +28,10 @@ pub(super) struct Text {
     /// The first row and the first column that are seen.
     pub top: usize,
     pub left: usize,
-    /// The first line of the result of each region, and the end.
+    /// The first row of the result of each region, and the end: a hunk that leaves nothing has a row, too.
     pub starts: Vec<usize>,
+    /// The first line of the result of each region, from 0, and the end.
+    pub lines: Vec<usize>,
     pub editor: Option<Editor>,
     /// What came back from the editor and could not be taken.
     pub half: Option<Vec<u8>>,
@@ -41,12 +44,12 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub fn new(three: Three, sides: &[Side], fixed: Option<String>) -> Text {
+    pub fn new(three: Three, sides: &[Side], fixed: Option<Said>) -> Text {
         let resolution = Resolution::new(three);
         Self::of(resolution, sides, fixed)
     }
 
-    pub fn of(resolution: Resolution, sides: &[Side], fixed: Option<String>) -> Text {
+    pub fn of(resolution: Resolution, sides: &[Side], fixed: Option<Said>) -> Text {
         let kinds: Vec<Ending> = [Side::Base, Side::Parent, Side::Child]
             .into_iter()
             .map(|side| resolution.three().bytes(side))
@@ -75,6 +78,7 @@ impl Text {
             top: 0,
             left: 0,
             starts: Vec::new(),
+            lines: Vec::new(),
             editor: None,
             half: None,
             proposal: None,
@@ -109,21 +113,23 @@ impl Text {
         }
     }
 
-    /// Counts the lines of the result: something was chosen.
+    /// Counts the rows and lines of the result: something was chosen.
     pub fn count(&mut self) {
-        self.starts.clear();
-        let mut line = 0;
+        (self.starts, self.lines) = (Vec::new(), Vec::new());
+        let (mut row, mut line) = (0, 0);
         for (at, region) in self.resolution.regions().iter().enumerate() {
-            self.starts.push(line);
-            let lines = if *self.resolution.text(at) == *self.resolution.three().of(Side::Parent, region) {
-                region.parent.len()
-            } else {
-                self.resolution.lines_of(at).count()
-            };
-            // a hunk that leaves nothing has a row all the same
-            line += lines.max(usize::from(region.is_hunk()));
+            self.starts.push(row);
+            self.lines.push(line);
+            let lines = self.resolution.lines_of(at).count();
+            (row, line) = (row + lines.max(usize::from(region.is_hunk())), line + lines);
         }
-        self.starts.push(line);
+        self.starts.push(row);
+        self.lines.push(line);
+    }
+
+    /// The region that a line of the result is of.
+    pub fn region_of(&self, line: usize) -> usize {
+        self.lines.partition_point(|first| *first <= line).clamp(1, self.lines.len() - 1) - 1
     }
 
     /// Which hunk it is of how many, counted from 1.

@@ -64,6 +64,9 @@ pub(super) fn counts(hand_back: &HandBack) -> String {
     let same = count(|path| path.verdict == Verdict::Same);
     let conflicts = count(|path| matches!(path.verdict, Verdict::Conflict(_)));
     let open = count(HandBackPath::is_open);
+    if hand_back.paths.is_empty() {
+        return "nothing changed".to_owned();
+    }
     let mut out = Vec::new();
     if taken > 0 || conflicts + same == 0 {
         out.push(format!("{taken} taken"));

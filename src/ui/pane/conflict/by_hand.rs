@@ -1,0 +1,132 @@
+//! A result that is not chosen by hunk: written by hand, here or in an editor, or proposed.
+
+use super::choose::hunks;
+use super::edit::Editor;
+use super::open::Open;
+use super::said::Said;
+use super::text::Text;
+use super::{Asked, Out, State};
+use crate::api::hand_back::HandBackAsk;
+use crate::law::merge::markers;
+use crate::ui::action::Action;
+
+impl State {
+    /// A key while the result is edited.
+    pub(super) fn edit(&mut self, action: Action, out: &mut Vec<Out>) {
+        let height = self.drawn.rows;
+        let Some(text) = self.text_mut() else { return };
+        let Some(editor) = &mut text.editor else { return };
+        match action {
+            Action::ConflictEditDrop => {
+                let touched = editor.is_touched();
+                text.editor = None;
+                if touched {
+                    out.push(Out::Say("the edit is dropped".into()));
+                }
+            }
+            Action::ConflictEditDone => {
+                let result = editor.text();
+                text.editor = None;
+                text.change(|resolution| resolution.edit(&result));
+                if let Some(at) = text.current {
+                    text.show(at, height);
+                }
+                out.push(Out::Say(stands(text)));
+            }
+            Action::ConflictKeys => out.push(Out::Keys),
+            action => {
+                editor.act(action);
+            }
+        }
+    }
+
+    /// Something is typed while the result is edited.
+    pub(super) fn write_in(&mut self, what: impl FnOnce(&mut Editor)) {
+        if let Some(editor) = self.text_mut().and_then(|text| text.editor.as_mut()) {
+            what(editor);
+        }
+    }
+
+    pub(super) fn begin_edit(&mut self, out: &mut Vec<Out>) {
+        let Some(text) = self.text_mut() else { return };
+        let at = text.current.and_then(|at| text.lines.get(at)).copied().unwrap_or(0);
+        match Editor::open(&text.resolution.result(), at) {
+            Some(editor) => text.editor = Some(editor),
+            None => {
+                let odd = Said::from("it is not UTF-8: ").key(Action::ConflictEditor);
+                out.push(Out::Say(odd.and(" opens it in your editor")));
+            }
+        }
+    }
+
+    /// Opens the result with markers in the person's editor; what came back half is gone on with.
+    pub(super) fn editor(&mut self, out: &mut Vec<Out>) {
+        let Some(open) = &self.open else { return };
+        let Some(text) = &open.text else { return };
+        let bytes = text.half.clone().unwrap_or_else(|| markers::out(&text.resolution).text);
+        let name = String::from_utf8_lossy(open.sides.path.name()).into_owned();
+        out.push(Out::Edit { name, bytes });
+    }
+
+    pub(super) fn edited(&mut self, bytes: Vec<u8>, out: &mut Vec<Out>) {
+        let height = self.drawn.rows;
+        let Some(text) = self.text_mut().filter(|text| text.fixed.is_none()) else { return };
+        let mut left = None;
+        text.change(|resolution| left = markers::back(resolution, &bytes).err());
+        match left {
+            None => out.push(Out::Say(stands(text))),
+            Some(left) => {
+                text.show(left.region, height);
+                text.half = Some(bytes);
+                let half = format!(
+                    "line {} still has a marker of a hunk that was changed: nothing is taken yet, ",
+                    left.line
+                );
+                out.push(Out::Say(Said::from(half).key(Action::ConflictEditor).and(" goes on")));
+            }
+        }
+    }
+
+    pub(super) fn earlier(&mut self, out: &mut Vec<Out>) {
+        match self.open.as_ref().and_then(|open| open.sides.earlier.clone()) {
+            Some(result) => self.adopt(&result, "as it was resolved before", out),
+            None => out.push(Out::Say("these three versions were not resolved before".into())),
+        }
+    }
+
+    /// Shows a whole result as a proposal.
+    pub(super) fn adopt(&mut self, result: &[u8], from: &'static str, out: &mut Vec<Out>) {
+        let changed = self.change(|resolution| resolution.adopt(result));
+        if let Some(text) = self.text_mut() {
+            text.proposal = Some(from);
+        }
+        let said = Said::from(format!("a proposal, {from}: "));
+        out.push(Out::Say(if changed {
+            let said = said.and("look at it · ").key(Action::ConflictWrite).and(" writes it · ");
+            said.key(Action::ConflictUndo).and(" takes it back")
+        } else {
+            said.and("it is what stands here")
+        }));
+    }
+
+    pub(super) fn propose(&mut self, out: &mut Vec<Out>) {
+        let Some(Open { sides, .. }) = &self.open else { return };
+        if !sides.can_propose {
+            return out.push(Out::Say("mergiraf, which could propose a merge, is not on the PATH".into()));
+        }
+        let (child, path) = (sides.child.clone(), sides.path.clone());
+        if self.asked.iter().any(|(_, asked)| matches!(asked, Asked::Propose(..))) {
+            return out.push(Out::Say("mergiraf is at work".into()));
+        }
+        let ask = HandBackAsk::Propose { child: child.clone(), path: path.clone() };
+        out.push(self.ask(Asked::Propose(child, path), ask));
+    }
+}
+
+/// What is left to do in a text.
+fn stands(text: &Text) -> Said {
+    match text.open() {
+        0 => Said::from("all is chosen: ").key(Action::ConflictWrite).and(" writes it"),
+        open => format!("{} still open", hunks(open)).into(),
+    }
+}
