@@ -134,8 +134,9 @@ impl<'a> Filler<'a> {
         let wide = cluster_width(cluster);
         let columns = self.out.columns;
         let space = how == Break::Words && cluster == " ";
-        let empty = self.row.text.len() == self.row.indent as usize;
-        if self.used + wide > columns && wide > 0 && !empty {
+        let begun = |row: &Row| row.text.len() > row.indent as usize;
+        // what was carried over may fill the next row too, where the prefix that hangs is the wider one
+        while self.used + wide > columns && wide > 0 && begun(&self.row) {
             if space {
                 // the space itself is the break: the next word begins a row
                 self.chance = Some(Chance { text: self.row.text.len(), content: self.content });
@@ -227,6 +228,10 @@ mod tests {
         let mut wrapper = Wrapper::new(14);
         wrapper.line(&prefix, &[("one two three".into(), Look::default())], Break::Words);
         assert_eq!(texts(&wrapper.rows()), ["12. one two", "    three"]);
+        let hang = Prefix { first: Vec::new(), rest: vec![("  ".into(), Role::Text.into())] };
+        let mut wrapper = Wrapper::new(5);
+        wrapper.line(&hang, &[("a four|x".into(), Look::default())], Break::Words);
+        assert_eq!(texts(&wrapper.rows()), ["a", "  fou", "  r|x"]);
         let mut wrapper = Wrapper::new(4);
         wrapper.line(&prefix, &[("one".into(), Look::default())], Break::Words);
         assert_eq!(texts(&wrapper.rows()), ["12.", "one"]);

@@ -1,7 +1,7 @@
 //! What stands inside a paragraph, a heading or a cell: pulldown-cmark reads it, looks come out.
 //!
-//! The block structure is decided already (`machine`), so each line is given to the parser behind a
-//! character that no block can begin with, and which counts as white space around emphasis.
+//! The block structure is decided already (`machine`), so a line that could begin a block is given to
+//! the parser behind a character that none can begin with, and which counts as white space around emphasis.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
@@ -9,7 +9,7 @@ use crate::ui::widget::row::{EMPHASIS, Look, Role, STRIKE, STRONG};
 use crate::ui::widget::text::tame;
 use crate::ui::widget::wrap::Piece;
 
-/// Stands before each line: white space to the rules of emphasis, and no block begins with it.
+/// Stands before a line: white space to the rules of emphasis, and no block begins with it.
 const GUARD: char = '\u{2028}';
 
 /// The lines (split at hard breaks only) of some source lines, in looks.
@@ -29,7 +29,9 @@ pub(super) fn inline<'a>(lines: impl Iterator<Item = &'a str> + Clone, base: Loo
         if !src.is_empty() {
             src.push('\n');
         }
-        src.push(GUARD);
+        if src.is_empty() || !goes_on(line) {
+            src.push(GUARD);
+        }
         src.push_str(line);
     }
     let mut reader = Reader { lines: vec![Vec::new()], looks: vec![base], links: Vec::new() };
@@ -37,6 +39,17 @@ pub(super) fn inline<'a>(lines: impl Iterator<Item = &'a str> + Clone, base: Loo
         reader.event(event);
     }
     reader.lines
+}
+
+/// Whether a line can only go on with a paragraph. The destination of a link may stand on such a line, where a
+/// guard would become part of it.
+fn goes_on(line: &str) -> bool {
+    let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '"' | '\'' | '(' | ')' | '/' | '.');
+    match line.as_bytes() {
+        [b'`', ..] => !line.starts_with("```"),
+        [b'_', next, ..] => next.is_ascii_alphanumeric(),
+        _ => line.starts_with(first),
+    }
 }
 
 /// Whether a line holds nothing that the parser would read as more than text.

@@ -2,6 +2,8 @@
 //!
 //! Deliberately not here: what stands open before the line (`machine`).
 
+use super::html::Html;
+
 /// A place in a line; columns count tabs to stops of four.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
@@ -65,12 +67,16 @@ impl<'a> Cursor<'a> {
         }
         (column - self.column, bytes)
     }
-    /// Takes white space off, up to `columns`; a tab that reaches further is taken whole.
+    /// Takes white space off, up to `columns`. A tab that reaches further stays; it is narrower then.
     pub fn take_columns(&mut self, columns: usize) {
         let goal = self.column + columns;
         while self.column < goal {
             match self.byte(self.pos) {
                 Some(b' ') => self.column += 1,
+                Some(b'\t') if self.column + 4 - self.column % 4 > goal => {
+                    self.column = goal;
+                    break;
+                }
                 Some(b'\t') => self.column += 4 - self.column % 4,
                 Some(_) | None => break,
             }
@@ -94,10 +100,7 @@ impl<'a> Cursor<'a> {
         self.take_indent();
         self.pos += 1;
         self.column += 1;
-        if self.byte(self.pos) == Some(b' ') {
-            self.pos += 1;
-            self.column += 1;
-        }
+        self.take_columns(1);
         true
     }
     /// Moves behind a list item's mark.
@@ -192,17 +195,9 @@ impl<'a> Cursor<'a> {
         let indent = lead + len + if empty { 1 } else { after.column - before };
         Some(Marker { kind, number, indent, empty, content: if empty { self.end } else { after.pos } })
     }
-    /// Whether raw HTML begins here (an autolink is none).
-    pub fn html(&self) -> bool {
-        let Some(rest) = self.after_indent().strip_prefix('<') else { return false };
-        if rest.starts_with('!') || rest.starts_with('?') {
-            return true;
-        }
-        let name = rest.strip_prefix('/').unwrap_or(rest);
-        let len = name.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
-        let next = name.as_bytes().get(len);
-        name.starts_with(|c: char| c.is_ascii_alphabetic())
-            && next.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'/'))
+    /// Raw HTML that begins here, `within` a paragraph or not.
+    pub fn html(&self, within: bool) -> Option<Html> {
+        Html::begun(self.after_indent(), within)
     }
     /// The columns of a table's delimiter row.
     pub fn delimiters(&self) -> Option<usize> {
@@ -230,18 +225,18 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The cells of a table's row: split at pipes that are not escaped.
+/// The cells of a table's row: split at pipes that no backslash stands before.
 pub(super) fn cells(row: &str) -> Vec<&str> {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row);
     let mut out = Vec::new();
-    let (mut from, mut escaped) = (0, false);
+    let (mut from, mut before) = (0, 0);
     for (at, byte) in row.bytes().enumerate() {
-        if byte == b'|' && !escaped {
+        if byte == b'|' && before != b'\\' {
             out.push(row[from..at].trim());
             from = at + 1;
         }
-        escaped = byte == b'\\' && !escaped;
+        before = byte;
     }
     if !row[from..].trim().is_empty() || out.is_empty() {
         out.push(row[from..].trim());
@@ -271,6 +266,6 @@ mod tests {
         assert_eq!(at("| :-- | --: |").delimiters(), Some(2));
         assert_eq!(at("---").delimiters(), None);
         assert_eq!(cells(r"| a \| b | c |"), [r"a \| b", "c"]);
-        assert!(at("<div>").html() && at("</a>").html() && !at("<https://x>").html() && !at("< a").html());
+        assert!(at("  <div>").html(true).is_some() && at("<https://x>").html(false).is_none());
     }
 }

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use super::blocks::{Block, Container, Kind, Mark, PIECE_MAX};
+use super::html::Html;
 use super::line::{Cursor, Fence, Marker, cells};
 
-/// Lines of code given out as one block.
+/// Lines of code, or of HTML, given out as one block.
 const CODE_PIECE: u32 = 64;
 /// Lines of a paragraph given out as one block.
 const PARAGRAPH_LINES: u32 = 256;
@@ -24,7 +25,7 @@ enum Leaf {
     Paragraph,
     Fence(OpenCode, FenceOf),
     Indented(OpenCode),
-    Html,
+    Html(Html),
     Table,
 }
 
@@ -72,6 +73,14 @@ pub(super) struct Machine {
 
 type Lines = Vec<(u32, u32)>;
 
+/// What stands behind the containers of a line.
+enum Rest {
+    Nothing,
+    Leaf,
+    /// Words, whatever they look like.
+    Text,
+}
+
 impl Machine {
     /// A whole line, or the first piece of a long one.
     pub fn line(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, src: &str) {
@@ -80,18 +89,29 @@ impl Machine {
         if let (Leaf::Fence(code, fence), true) = (self.leaf, all) {
             return self.fence_line(cur, code, fence, lines, out);
         }
+        if let (Leaf::Html(html), true) = (self.leaf, all)
+            && (html != Html::Tag || !cur.blank())
+        {
+            return self.html_line(cur, html, lines, out);
+        }
         if cur.blank() {
             return self.blank_line(cur, matched, lines, out);
         }
         if !all {
             let item = matches!(self.stack.get(matched), Some(Container::Item { .. }));
             if self.leaf == Leaf::Paragraph && !self.begins(&cur, item) {
+                cur.take_indent();
                 return self.add_text(cur, lines, out);
             }
             self.pop_to(matched, lines, out);
         }
-        if self.containers(&mut cur, lines, out) {
-            self.leaf_line(cur, lines, out, src);
+        match self.containers(&mut cur, lines, out, src) {
+            Rest::Nothing => {}
+            Rest::Leaf => self.leaf_line(cur, lines, out, src),
+            Rest::Text => {
+                self.open(Leaf::Paragraph, lines);
+                self.add_text(cur, lines, out);
+            }
         }
     }
     /// A further piece of a long line.
@@ -99,7 +119,8 @@ impl Machine {
         match self.leaf {
             Leaf::Fence(code, fence) => self.code_line(cur, code, Some(fence), lines, out),
             Leaf::Indented(code) => self.code_line(cur, code, None, lines, out),
-            Leaf::Html | Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
+            Leaf::Html(html) => self.html_line(cur, html, lines, out),
+            Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
             Leaf::None => {
                 self.open(Leaf::Paragraph, lines);
                 self.gap = false;
@@ -128,7 +149,8 @@ impl Machine {
         for (index, container) in self.stack.iter().enumerate() {
             let goes_on = match container {
                 Container::Quote => cur.take_quote(),
-                Container::Item { .. } if cur.blank() => true,
+                // an item that began with a blank line has no second one
+                Container::Item { .. } if cur.blank() => self.shown > index || self.holds(index),
                 Container::Item { indent, .. } => {
                     let fits = cur.indent().0 >= usize::from(*indent);
                     if fits {
@@ -143,6 +165,10 @@ impl Machine {
         }
         self.stack.len()
     }
+    /// Whether the container has a leaf or a container in it that was not given out yet.
+    fn holds(&self, index: usize) -> bool {
+        self.leaf != Leaf::None || index + 1 < self.stack.len()
+    }
     /// Whether the line begins a block that ends an open paragraph.
     fn begins(&self, cur: &Cursor<'_>, in_list: bool) -> bool {
         if cur.indent().0 > 3 {
@@ -152,11 +178,18 @@ impl Machine {
         cur.rule()
             || cur.heading().is_some()
             || cur.fence().is_some()
+            || cur.html(true).is_some()
             || quote.take_quote()
             || cur.marker().is_some_and(|marker| in_list || interrupts(&marker))
     }
-    /// Opens the containers that begin in the line; whether a leaf follows them.
-    fn containers(&mut self, cur: &mut Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) -> bool {
+    /// Opens the containers that begin in the line; what follows them.
+    fn containers(
+        &mut self,
+        cur: &mut Cursor<'_>,
+        lines: &mut Lines,
+        out: &mut Vec<Block>,
+        src: &str,
+    ) -> Rest {
         while cur.indent().0 < 4 && self.stack.len() < DEPTH_MAX {
             if cur.take_quote() {
                 self.end_leaf(lines, out);
@@ -164,26 +197,29 @@ impl Machine {
                 self.push(Container::Quote);
                 continue;
             }
-            let underlined = self.leaf == Leaf::Paragraph && cur.underline().is_some();
-            if underlined || cur.rule() {
+            let text = self.leaf == Leaf::Paragraph;
+            if cur.rule() || text && (cur.underline().is_some() || self.heads_table(cur, lines, src)) {
                 break;
             }
             let Some(marker) = cur.marker() else { break };
-            if self.leaf == Leaf::Paragraph && !interrupts(&marker) {
+            if text && !interrupts(&marker) {
                 break;
             }
             self.end_leaf(lines, out);
             self.item(&marker);
             cur.take_marker(&marker);
-            self.task(cur);
+            let task = self.task(cur);
             if cur.blank() {
-                return false;
+                return Rest::Nothing;
+            }
+            if task {
+                return Rest::Text;
             }
         }
         if self.leaf == Leaf::None && cur.blank() {
-            return false;
+            return Rest::Nothing;
         }
-        true
+        Rest::Leaf
     }
     fn item(&mut self, marker: &Marker) {
         let depth = self.stack.len();
@@ -194,18 +230,22 @@ impl Machine {
         let mark = if marker.number.is_some() { Mark::Number(number) } else { Mark::Bullet };
         self.push(Container::Item { indent: marker.indent as u16, mark });
     }
-    /// Takes the box of a task off and makes it the item's mark.
-    fn task(&mut self, cur: &mut Cursor<'_>) {
+    /// Takes the box of a task off and makes it the item's mark; whether there was one.
+    fn task(&mut self, cur: &mut Cursor<'_>) -> bool {
         let rest = cur.rest();
-        let done = match rest.as_bytes() {
-            [b'[', b' ', b']', b' ', ..] => false,
-            [b'[', b'x' | b'X', b']', b' ', ..] => true,
-            _ => return,
+        if !rest.as_bytes().get(3).is_none_or(|after| matches!(after, b' ' | b'\t')) {
+            return false;
+        }
+        let done = match rest.get(..3) {
+            Some("[ ]") => false,
+            Some("[x]" | "[X]") => true,
+            Some(_) | None => return false,
         };
         if let Some(Container::Item { mark, .. }) = self.stack.last_mut() {
             *mark = Mark::Task(done);
-            cur.pos += 4;
+            cur.pos += "[x] ".len().min(rest.len());
         }
+        true
     }
     fn push(&mut self, container: Container) {
         if self.shown == self.stack.len() {
@@ -273,10 +313,19 @@ impl Machine {
             self.from = lines.len() as u32;
         }
     }
+    fn html_line(&mut self, cur: Cursor<'_>, html: Html, lines: &mut Lines, out: &mut Vec<Block>) {
+        lines.push((cur.pos as u32, cur.end as u32));
+        if html.ends(cur.rest()) {
+            self.end_leaf(lines, out);
+        } else if lines.len() as u32 - self.from >= CODE_PIECE {
+            self.give(Kind::Literal, self.from, lines.len() as u32, out);
+            self.from = lines.len() as u32;
+        }
+    }
     fn leaf_line(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, src: &str) {
         let deep = cur.indent().0 >= 4;
         let text = self.leaf == Leaf::Paragraph;
-        if deep && !text && self.leaf != Leaf::Table && self.leaf != Leaf::Html {
+        if deep && !text && self.leaf != Leaf::Table {
             return self.indented(cur, lines, out);
         }
         if let Leaf::Indented(_) = self.leaf {
@@ -296,13 +345,15 @@ impl Machine {
             if self.short_leaf(&cur, lines, out) {
                 return;
             }
-            if !text && self.leaf == Leaf::None && cur.html() {
-                self.open(Leaf::Html, lines);
+            if let Some(html) = cur.html(text) {
+                self.end_leaf(lines, out);
+                self.open(Leaf::Html(html), lines);
+                return self.html_line(cur, html, lines, out);
             }
         }
         match self.leaf {
-            Leaf::Html | Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
-            Leaf::None | Leaf::Paragraph | Leaf::Indented(_) | Leaf::Fence(..) => {
+            Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
+            Leaf::None | Leaf::Paragraph | Leaf::Indented(_) | Leaf::Fence(..) | Leaf::Html(_) => {
                 if self.leaf != Leaf::Paragraph {
                     self.open(Leaf::Paragraph, lines);
                 }
@@ -336,7 +387,7 @@ impl Machine {
     fn indented(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) {
         let code = match self.leaf {
             Leaf::Indented(code) => code,
-            Leaf::None | Leaf::Paragraph | Leaf::Fence(..) | Leaf::Html | Leaf::Table => {
+            Leaf::None | Leaf::Paragraph | Leaf::Fence(..) | Leaf::Html(_) | Leaf::Table => {
                 self.end_leaf(lines, out);
                 let code = OpenCode { first: out.len() as u32, line: 0 };
                 self.open(Leaf::Indented(code), lines);
@@ -346,14 +397,19 @@ impl Machine {
         cur.take_columns(4);
         self.code_line(cur, code, None, lines, out);
     }
-    /// Whether the line makes a table of the paragraph's last line.
-    fn table(&mut self, cur: &Cursor<'_>, lines: &Lines, out: &mut Vec<Block>, src: &str) -> bool {
-        let count = lines.len() as u32;
+    /// Whether the line makes the paragraph's last line the head of a table.
+    fn heads_table(&self, cur: &Cursor<'_>, lines: &Lines, src: &str) -> bool {
         let (Some(columns), Some((from, to))) = (cur.delimiters(), lines.last()) else { return false };
         let header = &src[*from as usize..*to as usize];
-        if count == self.from || !header.contains('|') || cells(header).len() != columns {
+        let some = lines.len() as u32 > self.from && header.contains('|') && header.trim() != "|";
+        some && cells(header).len() == columns
+    }
+    /// Makes a table of the paragraph's last line, where the line says so.
+    fn table(&mut self, cur: &Cursor<'_>, lines: &Lines, out: &mut Vec<Block>, src: &str) -> bool {
+        if !self.heads_table(cur, lines, src) {
             return false;
         }
+        let count = lines.len() as u32;
         if count - 1 > self.from {
             self.give(Kind::Paragraph, self.from, count - 1, out);
             self.gap = false;
@@ -393,7 +449,12 @@ impl Machine {
         let kind = match self.leaf {
             Leaf::None => return,
             Leaf::Paragraph => Kind::Paragraph,
-            Leaf::Html => Kind::Literal,
+            // what was given out already is not given again
+            Leaf::Html(_) if to == self.from => {
+                self.leaf = Leaf::None;
+                return;
+            }
+            Leaf::Html(_) => Kind::Literal,
             Leaf::Table => Kind::Table,
             Leaf::Fence(code, fence) => Kind::Code { lang: fence.lang, first: code.first, line: code.line },
             Leaf::Indented(code) => {

@@ -1,7 +1,7 @@
 //! Markdown that streams: split into blocks line by line, laid out block by block.
 //!
 //! In reading order: `blocks` (`Doc`: which blocks there are; a finished one is never touched again),
-//! `machine` (the line machine behind it), `line` (what one line is), `inline` (what stands inside a
+//! `machine` (the line machine behind it), `line` and `html` (what one line is), `inline` (what stands inside a
 //! paragraph, read by pulldown-cmark), `layout` and `table` (rows of a block at a width).
 //!
 //! Deliberate: the block structure is a function of whole lines, so that any chunking of a text ends in
@@ -10,6 +10,7 @@
 //! a stream cannot change what is drawn already; raw HTML is shown as text.
 
 mod blocks;
+mod html;
 mod inline;
 mod layout;
 mod line;
