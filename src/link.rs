@@ -57,23 +57,46 @@ impl Shared {
     }
 }
 
+/// The record of an agent's run.
+#[derive(Clone)]
+pub struct AgentRecord {
+    /// It.
+    pub shared: Shared,
+    /// Entries that were in it when it could be read first: they are of earlier runs.
+    pub began: usize,
+}
+
 /// The records of a session's subagents, by their paths: each is a session of its own.
 #[derive(Clone, Default)]
-pub struct AgentRecords(Arc<Mutex<BTreeMap<String, Shared>>>);
+pub struct AgentRecords(Arc<Mutex<BTreeMap<String, Result<AgentRecord, String>>>>);
 
 impl AgentRecords {
     /// The record of one; none: it is not here (yet), or it was never looked at (`AgentAsk::Look`).
     pub fn get(&self, path: &str) -> Option<Shared> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+        self.all_of().get(path)?.as_ref().ok().map(|record| record.shared.clone())
+    }
+    /// Why that of one cannot be read; none: it can, or nobody looked at it.
+    pub fn why_not(&self, path: &str) -> Option<String> {
+        self.all_of().get(path)?.as_ref().err().cloned()
     }
     /// Those that are here, by path.
-    pub fn all(&self) -> Vec<(String, Shared)> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().map(|(path, shared)| (path.clone(), shared.clone())).collect()
+    pub fn all(&self) -> Vec<(String, AgentRecord)> {
+        let here = |(path, record): (&String, &Result<AgentRecord, String>)| {
+            Some((path.clone(), record.as_ref().ok()?.clone()))
+        };
+        self.all_of().iter().filter_map(here).collect()
     }
     /// Lets the record of one be read, in the place of an earlier one.
     pub fn put(&self, path: String, shared: Shared) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path, shared);
+        let began = shared.read().path.len();
+        self.all_of().insert(path, Ok(AgentRecord { shared, began }));
+    }
+    /// The record of one cannot be read: why.
+    pub fn refuse(&self, path: String, why: String) {
+        self.all_of().insert(path, Err(why));
+    }
+    fn all_of(&self) -> MutexGuard<'_, BTreeMap<String, Result<AgentRecord, String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -426,6 +426,7 @@ fn status_before(options: &Options) -> Status {
         pending: Vec::new(),
         open_conflicts: 0,
         conflicted: std::collections::BTreeSet::new(),
+        untold_ends: 0,
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::api::access::{Approval, Mode, Wish};
 use crate::api::board::{Context, Pending, Phase as Shown};
-use crate::api::command::Command;
+use crate::api::command::{AgentAsk, Command};
 use crate::api::event::{Event, Reply};
 use crate::api::message::{Image, Thinking, Usage};
 use crate::base::{CallId, EntryId, Millis, SessionId};
@@ -288,7 +288,11 @@ impl Owner {
         if let Some(holder) = &self.read_only
             && !matches!(
                 command,
-                Command::Ask { .. } | Command::Interrupt | Command::Draft(_) | Command::Fork { .. }
+                Command::Ask { .. }
+                    | Command::Interrupt
+                    | Command::Draft(_)
+                    | Command::Fork { .. }
+                    | Command::Agent { ask: AgentAsk::Look, .. }
             )
         {
             let text =

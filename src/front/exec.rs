@@ -18,7 +18,7 @@ use crate::api::entry::TurnStatus;
 use crate::api::event::Event;
 use crate::api::job::JobRow;
 use crate::base::CallId;
-use crate::link::Front;
+use crate::link::{AgentRecord, Front, Shared};
 
 use super::control::Control;
 use super::exec_events::{self, Reader};
@@ -57,7 +57,7 @@ struct Run<'a> {
     refused: BTreeSet<CallId>,
     interrupted: bool,
     /// The readers of its agents' records, by path.
-    agents: BTreeMap<String, Reader>,
+    agents: BTreeMap<String, (Shared, Reader)>,
 }
 
 /// Runs the prompt to the end of its turn; the exit code.
@@ -162,8 +162,10 @@ impl Run<'_> {
         let (events, approvals, busy) = {
             let record = self.front.shared.read();
             let approvals = record.approvals.clone();
-            let agents = !self.interrupted && record.agents.iter().any(|(_, row)| row.runs());
-            (self.reader.read(&record), approvals, agents || record.status.phase.busy())
+            // an end that the session did not take in yet may begin a turn
+            let agents = record.status.untold_ends > 0 || record.agents.iter().any(|(_, row)| row.runs());
+            let busy = record.status.phase.busy() || agents && !self.interrupted;
+            (self.reader.read(&record), approvals, busy)
         };
         for event in &events {
             self.emit(event);
@@ -203,8 +205,15 @@ impl Run<'_> {
 
     /// Writes what is new of its agents; each event says whose it is.
     fn agents(&mut self) {
-        for (path, shared) in self.front.agents.all() {
-            let events = self.agents.entry(path.clone()).or_default().read(&shared.read());
+        for (path, AgentRecord { shared, began }) in self.front.agents.all() {
+            let known = self.agents.get(&path);
+            if !known.is_some_and(|(known, _)| known.same(&shared)) {
+                // a run of its own, with boards of its own
+                let reader = Reader::of_run(began, known.map(|(_, reader)| reader));
+                self.agents.insert(path.clone(), (shared, reader));
+            }
+            let Some((shared, reader)) = self.agents.get_mut(&path) else { continue };
+            let events = reader.read(&shared.read());
             for mut event in events {
                 if let Some(fields) = event.as_object_mut() {
                     fields.insert("agent".into(), path.as_str().into());

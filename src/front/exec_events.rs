@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::api::agent::AgentEnd;
+use crate::api::agent::{AgentEnd, AgentNode, HandBackReport};
 use crate::api::board::{Live, PartKind, Phase, Record};
 use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
 use crate::api::event::Event;
@@ -29,8 +29,8 @@ pub struct Reader {
     tried: u32,
     /// Jobs that were told.
     jobs: BTreeSet<JobId>,
-    /// Agents that were told.
-    agents: BTreeSet<String>,
+    /// Agents that were told, each with its run.
+    agents: BTreeSet<(String, u32)>,
     /// How far the board of agents was read.
     agents_revision: u64,
     /// How far the board of jobs was read.
@@ -50,8 +50,18 @@ impl Reader {
             position: record.path.len(),
             epoch: record.epoch,
             jobs: record.jobs.iter().map(|(job, _)| *job).collect(),
-            agents: record.agents.iter().map(|(path, _)| path.clone()).collect(),
             ..Self::default()
+        }
+    }
+
+    /// A reader of a run of an agent. What `before` did not read of its earlier runs is told too; without it, only
+    /// what is new since the record was opened.
+    pub fn of_run(began: usize, before: Option<&Self>) -> Self {
+        match before {
+            None => Self { position: began, ..Self::default() },
+            Some(Self { position, text, thinking, .. }) => {
+                Self { position: *position, text: *text, thinking: *thinking, ..Self::default() }
+            }
         }
     }
 
@@ -95,11 +105,17 @@ impl Reader {
         let changes = record.agents.changes_since(self.agents_revision);
         self.agents_revision = changes.revision;
         for (path, row) in changes.running {
-            if !path.contains('/') && self.agents.insert(path.clone()) {
-                out.push(
-                    json!({"type": "child.started", "name": path, "workspace": row.node.workspace.word()}),
-                );
+            if !path.contains('/') && row.runs() {
+                self.agent_started(&row.node, out);
             }
+        }
+    }
+
+    /// Each run is told once. One that was cut goes on in the same run, and begins for who reads here.
+    fn agent_started(&mut self, node: &AgentNode, out: &mut Vec<Value>) {
+        if self.agents.insert((node.name.clone(), node.run)) {
+            let workspace = node.workspace.word();
+            out.push(json!({"type": "child.started", "name": node.name, "workspace": workspace}));
         }
     }
 
@@ -151,7 +167,11 @@ impl Reader {
                 out.push(json!({"type": "turn.ended", "status": end.status.word()}));
             }
             EntryBody::JobEnd(end) => out.push(job_ended(end)),
-            EntryBody::AgentEnd(end) => agent_ended(end, out),
+            EntryBody::AgentEnd(end) => {
+                // it may have ended before the board was read
+                self.agent_started(&end.node, out);
+                agent_ended(end, out);
+            }
             EntryBody::Restore(_) | EntryBody::Setting(_) | EntryBody::Unknown(_) => {}
         }
     }
@@ -284,6 +304,14 @@ pub fn said(event: &Event) -> Option<Value> {
     }
 }
 
+/// What a hand-back brought, and where to look at it where there is anything to see.
+fn came_back(event: &Value) -> String {
+    let count = |key: &str| event.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    let counts = [count("taken"), count("same"), count("conflicts"), count("left_out")];
+    let words = HandBackReport::in_numbers(counts);
+    if counts == [0; 4] { words } else { format!("{words}; `windlass handback list` shows them") }
+}
+
 /// One line for a person, for what is worth one without `--json`.
 pub fn line(event: &Value) -> Option<String> {
     let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -302,6 +330,7 @@ pub fn line(event: &Value) -> Option<String> {
         "job.started" => Some(format!("· {} runs: {}", text("job"), text("command"))),
         "job.ended" => Some(format!("· {} ended: {}", text("job"), text("cause"))),
         "child.started" => Some(format!("· agent {} begins ({})", text("name"), text("workspace"))),
+        "handback" => Some(format!("· {} handed back: {}", text("child"), came_back(event))),
         "child.ended" => Some(format!("· {} ended: {}", text("name"), text("status"))),
         "notice" => Some(format!("{}: {}", text("level"), text("text"))),
         _ => None,

@@ -185,8 +185,11 @@ async fn wait_for(
         detach: context.detach.clone(),
         cancel: context.cancel.clone(),
     };
+    // one that was cut has no end to come before somebody lets it go on or ends it
+    let to_end: Vec<&String> =
+        names.iter().filter(|name| context.crew.row(name).is_some_and(|row| row.runs())).collect();
     let ends = async {
-        for name in &names {
+        for name in &to_end {
             context.crew.ended(name).await;
         }
     };

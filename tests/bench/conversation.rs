@@ -37,6 +37,7 @@ pub fn record() -> Record {
         pending: Vec::new(),
         open_conflicts: 0,
         conflicted: std::collections::BTreeSet::new(),
+        untold_ends: 0,
     };
     Record {
         jobs: windlass::law::board::Board::default(),

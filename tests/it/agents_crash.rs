@@ -45,10 +45,17 @@ impl Home {
     }
 
     pub fn start(&self, script: &str) -> Child {
+        self.exec(script, &["--json"]).stdout(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn exec(&self, script: &str, flags: &[&str]) -> Command {
         let file = beside(&self.place, "script.json");
         std::fs::write(&file, script).unwrap();
-        Command::new(binary())
-            .args(["exec", "--json", "--approve", "auto", "--model"])
+        let mut command = Command::new(binary());
+        command
+            .arg("exec")
+            .args(flags)
+            .args(["--approve", "auto", "--model"])
             .arg(format!("scripted:{}", file.display()))
             .arg("begin")
             .env_clear()
@@ -58,10 +65,21 @@ impl Home {
             .env("XDG_STATE_HOME", self.at("state"))
             .env("TMPDIR", beside(&self.place, ""))
             .current_dir(self.place.cwd())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap()
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end; `each` sees every event as it comes.
+    fn events(&self, script: &str, flags: &[&str], mut each: impl FnMut(&Value)) -> Vec<Value> {
+        let mut program = self.exec(script, flags).stdout(Stdio::piped()).spawn().unwrap();
+        let mut events = Vec::new();
+        for line in BufReader::new(program.stdout.take().unwrap()).lines() {
+            let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            each(&event);
+            events.push(event);
+        }
+        assert_eq!(program.wait().unwrap().code(), Some(0), "{events:#?}");
+        events
     }
 
     pub fn open(&self, script: &str, session: &SessionId) -> Running {
@@ -147,6 +165,93 @@ fn exec_waits_for_its_agents_and_tells_what_each_did_and_handed_back() {
     assert_eq!(events.last().unwrap()["type"], "session.ended");
     assert_eq!((place.read("a.txt"), place.read("clash.txt")), ("child\n".into(), "person\n".into()));
     assert_eq!(place.read("s.txt"), "s\n");
+}
+
+#[test]
+fn plain_exec_tells_what_came_back() {
+    let home = Home::new();
+    let place = &home.place;
+    let w = vec![
+        writes("a.txt", "child\n"),
+        writes("clash.txt", "child\n"),
+        until(&beside(place, "go")),
+        says("w done"),
+    ];
+    let text = script(&[calls(&[spawn("w", "isolated")]), says("asked")], &[("w", w)]);
+    let mut program = home.exec(&text, &[]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = Vec::new();
+    for line in BufReader::new(program.stderr.take().unwrap()).lines() {
+        let line = line.unwrap();
+        if line.contains("until [ -e") {
+            place.write("clash.txt", "person\n");
+            go(place, "go");
+        }
+        lines.push(line);
+    }
+    assert_eq!(program.wait().unwrap().code(), Some(0));
+    let at =
+        |wanted: &str| lines.iter().position(|line| line == wanted).unwrap_or_else(|| panic!("{lines:#?}"));
+    let told = at("· w handed back: 1 taken, 1 conflict; `windlass handback list` shows them");
+    assert!(told < at("· w ended: answered"));
+}
+
+#[test]
+fn exec_waits_for_the_turn_that_an_agents_end_begins() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.at("config/windlass")).unwrap();
+    let settings = json!({"agents": {"notify_model": "start_turn"}}).to_string();
+    std::fs::write(home.at("config/windlass/settings.json"), settings).unwrap();
+    let w = vec![until(&beside(&home.place, "go")), says("w done")];
+    let text = script(&[calls(&[spawn("w", "shared")]), says("asked"), says("seen")], &[("w", w)]);
+    for _ in 0..6 {
+        drop(std::fs::remove_file(beside(&home.place, "go")));
+        let events = home.events(&text, &["--json"], |event| {
+            if event["type"] == "turn.ended" && event["agent"].is_null() {
+                go(&home.place, "go");
+            }
+        });
+        let said: Vec<&str> = events
+            .iter()
+            .filter(|e| e["type"] == "message" && e["role"] == "assistant" && e["agent"].is_null())
+            .filter_map(|e| e["text"].as_str().filter(|text| !text.is_empty()))
+            .collect();
+        assert_eq!(said, ["asked", "seen"]);
+    }
+}
+
+#[test]
+fn exec_tells_of_an_agent_that_goes_on_what_is_new_and_of_each_run_all() {
+    let home = Home::new();
+    crash(&home);
+    let asks =
+        |action: &str, text: &str| calls(&[("agents", json!({"action": action, "name": "w", "text": text}))]);
+    let waits = |name: &str| calls(&[("agents", json!({"action": "wait", "name": name}))]);
+    let turns = [asks("message", "go on"), waits("w"), asks("message", "again"), waits("w"), says("seen")];
+    let w = vec![
+        calls(&[spawn("y", "shared")]),
+        waits("y"),
+        says("went on"),
+        calls(&[spawn("z", "shared")]),
+        waits("z"),
+        says("once more"),
+    ];
+    let text = script(&turns, &[("w", w), ("y", vec![says("y done")]), ("z", vec![says("z done")])]);
+    let events = home.events(&text, &["--json", "-c"], |_| ());
+    let of = |agent: Option<&str>, kind: &str, field: &str| -> Vec<String> {
+        events
+            .iter()
+            .filter(|e| e["agent"].as_str() == agent && e["type"] == kind)
+            .filter_map(|e| e[field].as_str().filter(|text| !text.is_empty()).map(str::to_owned))
+            .collect()
+    };
+    let said: Vec<String> = of(Some("w"), "message", "text");
+    assert_eq!(said, ["go on", "went on", "again", "once more"]);
+    assert_eq!(of(Some("w"), "text.delta", "text").concat(), "went ononce more");
+    assert_eq!(of(Some("w"), "call.started", "tool"), ["spawn", "agents", "spawn", "agents"]);
+    for kind in ["child.started", "child.ended"] {
+        assert_eq!(of(None, kind, "name"), ["w", "w"], "{kind}");
+        assert_eq!(of(Some("w"), kind, "name"), ["y", "z"], "{kind}");
+    }
 }
 
 /// Runs the program until its agent has written and waits, and kills it there. The session.

@@ -4,6 +4,7 @@
 mod access;
 mod adopt;
 mod again;
+mod agent_turns;
 mod agents;
 mod agents_bridge;
 mod agents_crash;

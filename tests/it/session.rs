@@ -172,6 +172,10 @@ impl Running {
     pub fn id(&self) -> SessionId {
         self.opened.as_ref().unwrap().front.shared.read().status.session.clone()
     }
+    /// The records of its agents.
+    pub fn agents(&self) -> windlass::link::AgentRecords {
+        self.opened.as_ref().unwrap().front.agents.clone()
+    }
     pub fn command(&self, command: Command) {
         self.opened.as_ref().unwrap().front.commands.blocking_send(command).unwrap();
     }

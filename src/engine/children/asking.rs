@@ -11,7 +11,7 @@ use crate::base::{EntryId, SessionId};
 use crate::engine::clock;
 use crate::engine::options::{ModelInUse, Options, Which};
 use crate::law::access::rule::Rules;
-use crate::law::children::{Asked, By, Event, Refusal, State};
+use crate::law::children::{Asked, By, Event, Refusal, State, Work};
 use crate::store::{self, Dirs};
 use crate::tool::Later;
 use crate::tool::crew::{Crew as Asks, NewAgent, Rest, Stands};
@@ -207,7 +207,14 @@ impl Post {
         let Some(kid) = kids.get_mut(&whole) else { return Err(format!("there is no agent {path}")) };
         match law.state(&whole) {
             Some(State::Working(_)) => {
+                kid.owes.messages += 1;
                 kid.order(Order::Say(text));
+                // it may have its answer already, and wait for its own agents only
+                let over = matches!(law.state(&whole), Some(State::Working(Work::Over(_))));
+                if over {
+                    let effects = law.step(&whole, Event::Goes, clock::now());
+                    self.crew.carry_out(&mut inner, effects);
+                }
                 Ok("is told; it reads it between two steps.")
             }
             Some(State::Waiting | State::Preparing) => {

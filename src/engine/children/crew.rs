@@ -127,9 +127,6 @@ impl Crew {
     pub fn post(&self, path: Option<String>, shared: &Shared) -> Post {
         let wake = Arc::new(Notify::new());
         let seat = Seat { shared: shared.clone(), news: Vec::new(), wake: Arc::clone(&wake) };
-        if let Some(path) = &path {
-            self.records.put(path.clone(), shared.clone());
-        }
         self.inner().seats.insert(path.clone(), seat);
         Post { crew: self.clone(), path, wake }
     }
@@ -171,6 +168,18 @@ impl Crew {
         if !quiet || !effects.is_empty() {
             self.carry_out(&mut inner, effects);
         }
+    }
+
+    /// The turn of an agent is over, the last of as many; whether that is so: another one may have been begun meanwhile.
+    pub(super) fn over(&self, path: &str, turns: usize, end: End) -> bool {
+        let mut inner = self.inner();
+        let owes = inner.kids.get(path).map(|kid| kid.owes).unwrap_or_default();
+        if owes.messages > 0 || owes.turns > turns {
+            return false;
+        }
+        let effects = inner.law.step(path, Event::Over(end), clock::now());
+        self.carry_out(&mut inner, effects);
+        true
     }
 
     /// Time passed.
@@ -280,6 +289,9 @@ impl Inner {
     pub(super) fn tell(&mut self, session: Option<String>, news: News) {
         match (self.seats.get_mut(&session), session, news) {
             (Some(seat), _, news) => {
+                if matches!(news, News::Ended(_)) {
+                    seat.shared.change(|record| Arc::make_mut(&mut record.status).untold_ends += 1);
+                }
                 let word = matches!(news, News::Said(..));
                 if !word || seat.news.len() < NEWS_MAX {
                     seat.news.push(news);
@@ -330,8 +342,9 @@ impl Inner {
         kid.approvals = Arc::default();
         kid.orders = None;
         kid.told.send_replace(Some(Arc::clone(&ended)));
-        self.publish(path);
+        // before its row: who sees that it has ended sees that its parent does not know it yet
         self.tell(above(path), News::Ended(Box::new((*ended).clone())));
+        self.publish(path);
         self.tell(above(path), News::Asks);
     }
 
@@ -416,6 +429,22 @@ impl Post {
     /// How deep it is: 0 for the session itself.
     pub fn depth(&self) -> usize {
         self.path.as_ref().map_or(0, |path| path.split('/').count())
+    }
+
+    /// A turn is to begin by itself, after so many: whether it may. An agent that is on its way out has none, for it
+    /// would be cut at once; one that may is not over before that turn is.
+    pub fn goes_on(&self, turns: usize) -> bool {
+        let Some(path) = &self.path else { return true };
+        let mut inner = self.crew.inner();
+        if !matches!(inner.law.state(path), Some(State::Working(_))) {
+            return false;
+        }
+        if let Some(kid) = inner.kids.get_mut(path) {
+            kid.owes.turns = turns + 1;
+        }
+        let effects = inner.law.step(path, Event::Goes, clock::now());
+        self.crew.carry_out(&mut inner, effects);
+        true
     }
 
     /// Whether none of its own agents lives; for the session itself also whether nothing is done beside them.

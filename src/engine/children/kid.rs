@@ -89,6 +89,17 @@ pub struct Kid {
     pub before: Before,
     /// Taken off the list.
     pub dismissed: bool,
+    /// What it must have come to before its turn can be over.
+    pub owes: Owes,
+}
+
+/// What an agent must have come to before its turn can be over: it was begun while its record still told otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Owes {
+    /// Turns that its record must have ended, since its session was opened or before.
+    pub turns: usize,
+    /// Messages that the task of its run was not given yet.
+    pub messages: usize,
 }
 
 impl Kid {
@@ -120,6 +131,7 @@ impl Kid {
             trouble: None,
             before: Before::default(),
             dismissed: false,
+            owes: Owes::default(),
         }
     }
 
@@ -130,7 +142,7 @@ impl Kid {
         self.progress = Arc::default();
         (self.answer, self.hand_back, self.trouble) = (String::new(), None, None);
         self.before = Before { calls: self.row.calls, usage: self.row.usage, cost: self.row.cost };
-        self.dismissed = false;
+        (self.dismissed, self.owes) = (false, Owes::default());
     }
 
     /// What this run used.

@@ -92,6 +92,10 @@ async fn opened(
     let one = crew.journals.lock().await;
     let session = spawn::off_the_loop(move || open(options, &handle, wake)).await;
     drop(one);
+    if let Ok(session) = &session {
+        // what it holds now is of earlier runs: it was told nothing yet
+        crew.records().put(path.to_owned(), session.front.shared.clone());
+    }
     crew.update(path, |kid| kid.row.began = Some(clock::now()));
     session.map(|session| (session, woken)).map_err(|error| chain(&error))
 }

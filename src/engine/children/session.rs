@@ -44,7 +44,9 @@ impl Owner {
 
     /// Takes in what happened to agents.
     pub(in crate::engine) fn on_agents(&mut self) {
+        let mut taken_in = 0;
         for news in self.post.news() {
+            taken_in += usize::from(matches!(news, News::Ended(_)));
             match news {
                 News::Began(node, words) => self.agent_stands(&node, &words),
                 News::Ended(end) => self.agent_ended(*end),
@@ -54,6 +56,9 @@ impl Owner {
             }
         }
         self.publish_status();
+        if taken_in > 0 {
+            self.shared.change(|record| Arc::make_mut(&mut record.status).untold_ends -= taken_in);
+        }
     }
 
     fn agent_ended(&mut self, end: AgentEnd) {
@@ -152,7 +157,10 @@ impl Owner {
                         shared.change(|_| ());
                     }
                     Err(error) => {
-                        tracing::warn!("the agent {} cannot be looked at: {}", node.name, chain(&error))
+                        let why = chain(&error);
+                        tracing::warn!("the agent {} cannot be looked at: {why}", node.name);
+                        records.refuse(whole, why);
+                        shared.change(|_| ());
                     }
                 }
                 Word::Nothing
@@ -227,6 +235,7 @@ fn read_back(node: &AgentNode, opened: &store::Opened, status: Status) -> Record
         pending: Vec::new(),
         open_conflicts: 0,
         conflicted: std::collections::BTreeSet::new(),
+        untold_ends: 0,
         ..status
     };
     Record {

@@ -31,7 +31,9 @@ pub struct Watch {
     delivered: usize,
     /// How the turn ended that ended last; none: one is open.
     turn: Option<(TurnStatus, Option<String>)>,
-    /// Its end was told.
+    /// Turns that ended, in earlier runs too.
+    turns: usize,
+    /// The end of the last one was told.
     over: bool,
     /// Tokens that were counted.
     used: u64,
@@ -51,10 +53,11 @@ struct Seen {
 impl Watch {
     /// Of a session that was opened just now. What it did in earlier runs is not counted again.
     pub fn new(crew: Crew, path: String, front: Front, woken: Arc<Notify>) -> Self {
-        let (position, usage, calls) = {
+        let (position, usage, calls, turns) = {
             let record = front.shared.read();
             let calls = record.path.iter().filter(|e| matches!(e.body, EntryBody::CallStart(_))).count();
-            (record.path.len(), record.status.usage, calls as u64)
+            let turns = record.path.iter().filter(|e| matches!(e.body, EntryBody::TurnEnd(_))).count();
+            (record.path.len(), record.status.usage, calls as u64, turns)
         };
         crew.update(&path, |kid| {
             (kid.row.usage, kid.row.calls) = (usage, calls);
@@ -71,6 +74,7 @@ impl Watch {
             sent: 0,
             delivered: 0,
             turn: None,
+            turns,
             over: false,
             used: usage.total(),
             revision: 0,
@@ -126,7 +130,10 @@ impl Watch {
                 self.crew.update(&self.path, |kid| words = std::mem::take(&mut kid.words));
                 self.say(words.join("\n\n")).await;
             }
-            Order::Say(text) => self.say(text).await,
+            Order::Say(text) => {
+                self.say(text).await;
+                self.crew.update(&self.path, |kid| kid.owes.messages = kid.owes.messages.saturating_sub(1));
+            }
             Order::Halt => self.send(Command::Interrupt).await,
             Order::Decide(call, decision) => self.send(Command::Decide { call, decision }).await,
             Order::Allow(rule) => self.send(Command::Allow(rule)).await,
@@ -141,6 +148,8 @@ impl Watch {
             Told::Said { level, text } => self.crew.said(&self.path, level, &text),
             Told::TakenBack { text, .. } => {
                 self.sent = self.sent.saturating_sub(1);
+                // it may be all that was waited for
+                (self.revision, self.over) = (0, false);
                 let line = crate::tool::input::one_line(&text, 80);
                 self.crew.update(&self.path, |kid| kid.trouble(format!("it was not told any more: {line}")));
             }
@@ -197,8 +206,7 @@ impl Watch {
                 // nobody but the person can: who stops it has said so to the law before
                 TurnStatus::Interrupted => End::Stopped { by: By::User },
             };
-            self.over = true;
-            self.crew.event(&self.path, Event::Over(end));
+            self.over = self.crew.over(&self.path, self.turns, end);
         }
     }
 
@@ -217,7 +225,10 @@ impl Watch {
                     }
                 }
                 EntryBody::CallStart(_) => self.calls += 1,
-                EntryBody::TurnEnd(end) => self.turn = Some((end.status, end.why.clone())),
+                EntryBody::TurnEnd(end) => {
+                    self.turn = Some((end.status, end.why.clone()));
+                    (self.turns, self.over) = (self.turns + 1, false);
+                }
                 EntryBody::CallSettle(_)
                 | EntryBody::Notice(_)
                 | EntryBody::Compaction(_)

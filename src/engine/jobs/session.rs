@@ -73,7 +73,10 @@ impl Owner {
 
     /// A turn begins for what happened while nothing was said: the model reads of it.
     pub(in crate::engine) fn start_turn(&mut self) {
-        if self.turn.phase() == Phase::Idle && self.model.is_some() {
+        let ready = self.turn.phase() == Phase::Idle && self.model.is_some();
+        let turns =
+            || self.shared.read().path.iter().filter(|e| matches!(e.body, EntryBody::TurnEnd(_))).count();
+        if ready && self.post.goes_on(turns()) {
             self.turn_event(turn::Event::GoOn);
         }
     }

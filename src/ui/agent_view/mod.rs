@@ -24,6 +24,8 @@ pub struct State {
     pub conversation: conversation::State,
     /// The record that this is read from, once it is here.
     shared: Option<Shared>,
+    /// Why it cannot be read.
+    why_not: Option<String>,
     revision: u64,
     /// Whether something is looked for.
     finds: bool,
@@ -48,6 +50,7 @@ pub fn open(model: &mut Model, path: String, out: &mut Vec<Effect>) {
         path,
         conversation: fresh(model),
         shared: None,
+        why_not: None,
         revision: 0,
         finds: false,
         area: ratatui::layout::Rect::default(),
@@ -77,6 +80,9 @@ pub fn sync(model: &mut Model, records: &AgentRecords) -> bool {
         drop(record);
         state.shared = Some(shared);
     }
+    let why_not = records.why_not(&state.path);
+    changed |= why_not != state.why_not;
+    state.why_not = why_not;
     changed |= state.conversation.take_colours();
     model.agent_view = Some(state);
     changed

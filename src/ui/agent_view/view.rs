@@ -13,8 +13,9 @@ use crate::ui::model::Model;
 use crate::ui::pane::live::spinner;
 use crate::ui::pane::{agents, conversation};
 use crate::ui::theme::Theme;
-use crate::ui::widget::row::{Look, put};
+use crate::ui::widget::row::{Look, Role, put};
 use crate::ui::widget::text::{ellipsis, tame, width};
+use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
 /// Columns that the words of the state keep where there are others to give way.
 const STATE_COLUMNS: usize = 20;
@@ -29,19 +30,7 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) {
     if state.has_record() {
         conversation::view(&mut state.conversation, state.area, buf, theme, now);
     } else if !state.area.is_empty() {
-        let words = match row.map(|row| &row.state) {
-            Some(AgentState::Waiting { .. } | AgentState::Preparing { .. }) => "It has not begun yet.",
-            _ => "Looking for what it said…",
-        };
-        let place = state.area;
-        put(
-            buf,
-            place.x,
-            place.y,
-            &ellipsis(words, usize::from(place.width)),
-            usize::from(place.width),
-            theme.dim,
-        );
+        nothing(&state, row, buf, theme);
     }
     if keys_rows > 0 {
         let place = Rect { y: area.bottom() - 1, height: 1, ..area };
@@ -51,6 +40,24 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) {
         head(model, &state, row, Rect { height: 1, ..area }, buf, theme, now);
     }
     model.agent_view = Some(state);
+}
+
+/// What stands where its conversation is not here.
+fn nothing(state: &State, row: Option<&AgentRow>, buf: &mut Buffer, theme: &Theme) {
+    let (place, wide) = (state.area, usize::from(state.area.width));
+    let (words, role) = match (row.map(|row| &row.state), &state.why_not) {
+        (Some(AgentState::Waiting { .. } | AgentState::Preparing { .. }), _) => {
+            ("It has not begun yet.".to_owned(), Role::Dim)
+        }
+        (_, Some(why)) => (format!("What it said cannot be shown: {why}"), Role::Warning),
+        (_, None) => ("Looking for what it said…".to_owned(), Role::Dim),
+    };
+    let mut rows = Wrapper::new(wide.max(1));
+    rows.line(&Prefix::default(), &[(tame(&words).into_owned(), role.into())], Break::Words);
+    let ink = Look::from(role).style(theme);
+    for (y, row) in (place.y..place.bottom()).zip(rows.rows()) {
+        put(buf, place.x, y, &row.text, wide, ink);
+    }
 }
 
 /// The head: which agent, how it stands, how dear it was.

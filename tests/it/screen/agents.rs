@@ -310,6 +310,9 @@ fn a_transcript_is_live_keeps_its_place_and_is_read_only() {
     let mut screen = Screen::new(80, 24, some());
     screen.keys("ctrl-x a g enter");
     assert!(screen.shown().contains("Looking for what it said"));
+    records.refuse("bench-文書".into(), "there is no session 01J to open".into());
+    assert!(agent_view::sync(&mut screen.model, &records));
+    assert!(screen.shown().contains("What it said cannot be shown: there is no session 01J to open"));
     records.put("bench-文書".into(), shared.clone());
     assert!(agent_view::sync(&mut screen.model, &records));
     assert!(!agent_view::sync(&mut screen.model, &records), "nothing is new");

@@ -51,6 +51,7 @@ impl Fake {
             pending: Vec::new(),
             open_conflicts: 0,
             conflicted: std::collections::BTreeSet::new(),
+            untold_ends: 0,
         };
         Self(Record {
             path: Vec::new(),
