@@ -4,6 +4,8 @@ mod closed;
 mod cut;
 mod durable;
 mod hostile;
+mod modes;
+mod refused;
 mod resolve;
 mod served;
 mod trees;

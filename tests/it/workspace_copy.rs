@@ -134,6 +134,18 @@ fn too_many_files_are_refused_with_the_word_that_helps() {
 }
 
 #[test]
+fn what_another_hand_back_has_prepared_is_not_copied() {
+    let tmp = tempfile::tempdir().unwrap();
+    let prepared = format!(".windlass-{}-3", uuid::Uuid::now_v7().simple());
+    for name in [prepared.as_str(), &format!("d/{prepared}"), ".windlass-0-0", "d/x"] {
+        write(&tmp.path().join(name), "");
+    }
+    assert_eq!(listed(tmp.path()), [".windlass-0-0", "d/x"]);
+    git(tmp.path(), &["init", "-q"]);
+    assert_eq!(listed(tmp.path()), [".windlass-0-0", "d/x"]);
+}
+
+#[test]
 fn a_copy_is_the_same_files_and_names_what_it_skipped() {
     let tmp = tempfile::tempdir().unwrap();
     let top = tmp.path().join("top");

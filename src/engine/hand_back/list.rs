@@ -47,7 +47,7 @@ impl Place {
     }
 
     fn path(&self, room: &Room, planned: Planned, standing: &Standing) -> Result<HandBackPath, Why> {
-        let Planned { path, base, parent, child, verdict } = planned;
+        let Planned { path, base, parent, child, verdict, .. } = planned;
         let conflict = matches!(verdict, Verdict::Conflict(_));
         let last = standing.last.get(&path);
         let drafted = standing.drafts.iter().find(|draft| draft.path == path);

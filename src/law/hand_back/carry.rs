@@ -114,6 +114,16 @@ pub enum Outcome {
     ConflictAndKept,
     /// What was prepared is gone: a conflict.
     Disturbed,
+    /// The system refused the last act: a conflict. What is beside the path is nothing of anybody's.
+    Refused,
+}
+
+/// How a step ends whose act the system refuses: what somebody saved is kept all the same.
+pub fn refused(beside: Found) -> Outcome {
+    match beside {
+        Found::Other => Outcome::ConflictAndKept,
+        Found::Nothing | Found::Parents | Found::Childs => Outcome::Refused,
+    }
 }
 
 /// What is done next about one path: how it is to be put in place, what is at the path and beside it, and what this

@@ -46,6 +46,8 @@ pub enum Clash {
     SpecialInTheWay,
     /// What was prepared to be put in place was taken away meanwhile by someone else.
     Disturbed,
+    /// The system does not let the path be changed in the parent's directory.
+    Refused,
 }
 
 impl Clash {
@@ -62,6 +64,7 @@ impl Clash {
             Clash::FileInTheWay => "a file or link is in the place of one of its directories here",
             Clash::SpecialInTheWay => "something that is no file is in its place here",
             Clash::Disturbed => "someone took away what was to be put in place",
+            Clash::Refused => "may not be changed here, as its directory stands",
         }
     }
 }

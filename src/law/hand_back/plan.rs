@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::merge1::{Clash, Verdict, merge1};
+use super::merge1::{Verdict, merge1};
 use super::tree::{Obstacle, Tree, TreePath, Version};
 
 /// A path that the child changed.
@@ -23,6 +23,9 @@ pub struct Planned {
     pub child: Version,
     /// What is done. Never `Kept`.
     pub verdict: Verdict,
+    /// The permission bits of the parent's file; where it has none, of the child's. None: neither has a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
 }
 
 /// How a path that is taken is put in place.
@@ -57,6 +60,9 @@ pub struct Plan {
     pub paths: Vec<Planned>,
     /// What the child made and the ignore rules leave out, in order.
     pub left_out: Vec<TreePath>,
+    /// The permission bits of the directories above the paths, in order: the parent's; where it has none, the child's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dirs: Vec<(TreePath, u32)>,
 }
 
 impl Plan {
@@ -71,19 +77,6 @@ impl Plan {
             (*way, if *way == Way::Remove { last_first } else { *at })
         });
         steps
-    }
-
-    /// The paths with a verdict.
-    pub fn with(&self, verdict: impl Fn(Verdict) -> bool) -> impl Iterator<Item = &Planned> {
-        self.paths.iter().filter(move |planned| verdict(planned.verdict))
-    }
-
-    /// The conflicts.
-    pub fn conflicts(&self) -> impl Iterator<Item = (&Planned, Clash)> {
-        self.paths.iter().filter_map(|planned| match planned.verdict {
-            Verdict::Conflict(clash) => Some((planned, clash)),
-            Verdict::Kept | Verdict::Taken | Verdict::Same | Verdict::Special => None,
-        })
     }
 }
 
@@ -127,7 +120,7 @@ pub fn plan(base: &Tree, parent: &Tree, child: &Tree, ignored: &BTreeSet<TreePat
             let (base, child) = (base.at(path), child.at(path));
             let parent = once_gone(parent, path, &gone);
             let verdict = merge1(&base, &parent, &child);
-            Planned { path: path.clone(), base, parent, child, verdict }
+            Planned { path: path.clone(), base, parent, child, verdict, mode: None }
         })
         .collect();
     plan

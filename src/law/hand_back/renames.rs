@@ -3,7 +3,9 @@
 //! A hand-back carries out a removal and an addition; that they belong together is only told. Not here: reading the
 //! files: how alike two are is asked.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash as _, Hasher as _};
 
 use super::plan::Planned;
 use super::tree::{Hash, TreePath, Version};
@@ -83,24 +85,60 @@ fn nearest(
     found
 }
 
-/// How much of two files is the same, in hundredths: lines that both have, of the lines of the longer one.
-pub fn likeness(one: &[u8], other: &[u8]) -> u8 {
-    let mut lines: BTreeMap<&[u8], usize> = BTreeMap::new();
-    let (mut first, mut second, mut both) = (0_usize, 0_usize, 0_usize);
-    for line in one.split_inclusive(|byte| *byte == b'\n') {
-        *lines.entry(line).or_default() += 1;
-        first += line.len();
+/// The lines of a file, to be compared with those of many others: each by a hash, with how long it is and how often
+/// it is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    lines: Vec<(u64, u32, u32)>,
+    bytes: usize,
+}
+
+impl Lines {
+    /// Of what a file holds.
+    pub fn of(bytes: &[u8]) -> Lines {
+        let short = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+        let mut all: Vec<(u64, u32)> = bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .map(|line| {
+                let mut hash = std::hash::DefaultHasher::new();
+                line.hash(&mut hash);
+                (hash.finish(), short(line.len()))
+            })
+            .collect();
+        all.sort_unstable();
+        let lines =
+            all.chunk_by(|one, other| one == other).map(|same| (same[0].0, same[0].1, short(same.len())));
+        Lines { lines: lines.collect(), bytes: bytes.len() }
     }
-    for line in other.split_inclusive(|byte| *byte == b'\n') {
-        second += line.len();
-        if let Some(left @ 1..) = lines.get_mut(line) {
-            *left -= 1;
-            both += line.len();
+
+    /// How many different lines there are: what comparing costs.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// How much of two files is the same, in hundredths: lines that both have, of the lines of the longer one.
+    pub fn likeness(&self, other: &Lines) -> u8 {
+        let (mut ours, mut theirs, mut both) = (self.lines.iter(), other.lines.iter(), 0_u64);
+        let (mut one, mut two) = (ours.next(), theirs.next());
+        while let (Some(a), Some(b)) = (one, two) {
+            match (a.0, a.1).cmp(&(b.0, b.1)) {
+                Ordering::Less => one = ours.next(),
+                Ordering::Greater => two = theirs.next(),
+                Ordering::Equal => {
+                    both += u64::from(a.1) * u64::from(a.2.min(b.2));
+                    (one, two) = (ours.next(), theirs.next());
+                }
+            }
         }
-    }
-    match first.max(second) {
-        // two empty files have nothing in common
-        0 => 0,
-        most => u8::try_from(both * 100 / most).unwrap_or(100),
+        match self.bytes.max(other.bytes) {
+            // two empty files have nothing in common
+            0 => 0,
+            most => u8::try_from(both * 100 / most as u64).unwrap_or(100),
+        }
     }
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::merge1::{Clash, Verdict, merge1};
-use super::plan::{Plan, Way, plan};
-use super::renames::{Rename, likeness, renames};
+use super::plan::{Plan, Planned, Way, plan};
+use super::renames::{Lines, Rename, renames};
 use super::tree::{Hash, Obstacle, Tree, TreePath, Version};
 
 pub(super) fn file(content: u8) -> Version {
@@ -211,7 +211,11 @@ proptest! {
         let second = plan(&base, &after, &child, &ignored);
         prop_assert!(second.steps().is_empty(), "{second:?}");
         let clashes = |plan: &Plan| -> Vec<(TreePath, Clash)> {
-            plan.conflicts().map(|(planned, clash)| (planned.path.clone(), clash)).collect()
+            let clash = |planned: &Planned| match planned.verdict {
+                Verdict::Conflict(clash) => Some((planned.path.clone(), clash)),
+                _ => None,
+            };
+            plan.paths.iter().filter_map(clash).collect()
         };
         prop_assert_eq!(clashes(&second), clashes(&first));
         prop_assert_eq!(&second.left_out, &first.left_out);
@@ -276,6 +280,8 @@ fn a_file_that_moved_is_told_as_renamed() {
     let rename = |from, to, alike| Rename { from: path(from), to: path(to), alike };
     let told = [rename("old/near.rs", "new/close.rs", 80), rename("old/same.rs", "new/same.rs", 100)];
     assert_eq!(found, told);
+    let likeness = |one: &[u8], other: &[u8]| Lines::of(one).likeness(&Lines::of(other));
     assert_eq!(likeness(b"a\nb\nc\nd\n", b"a\nb\nx\nd\n"), 75);
+    assert_eq!(likeness(b"a\na\nb\n", b"a\nb\nb\n"), 66, "a line counts as often as both have it");
     assert_eq!((likeness(b"", b""), likeness(b"a\n", b""), likeness(b"a", b"a")), (0, 0, 100));
 }

@@ -1,6 +1,9 @@
 //! Going on with a resolution: after one of the versions changed, or with a whole result that comes from elsewhere.
 //!
-//! A choice belongs to a region by what the three versions have there. Where all three are as they were, it is kept.
+//! A choice belongs to a region by what the three versions have there. Where all three are as they were, it is kept; of
+//! regions that are alike, if there are as many as before.
+
+use std::collections::BTreeMap;
 
 use super::regions::{Side, Three};
 use super::resolution::{Choice, Resolution, before};
@@ -25,23 +28,20 @@ impl Resolution {
 
     /// Goes on with other versions.
     pub fn again(&self, three: Three) -> Again {
-        const SIDES: [Side; 3] = [Side::Base, Side::Parent, Side::Child];
         let mut new = Resolution::new(three);
         let mut choices = new.choices().to_vec();
-        let (mut from, mut kept, mut lost) = (0, 0, 0);
-        for at in (0..self.regions().len()).filter(|at| self.is_made(*at)) {
-            let region = &self.regions()[at];
-            let same = |other: &usize| {
-                let other = &new.regions()[*other];
-                SIDES.iter().all(|side| self.three().of(*side, region) == new.three().of(*side, other))
-            };
-            match (from..new.regions().len()).find(same) {
-                Some(found) => {
-                    choices[found] = self.choices()[at].clone();
-                    from = found + 1;
-                    kept += 1;
+        let (before, now) = (places(self), places(&new));
+        let (mut kept, mut lost) = (0, 0);
+        for (content, places) in before {
+            let there = now.get(&content).filter(|there| there.len() == places.len());
+            for (nth, at) in places.into_iter().enumerate().filter(|(_, at)| self.is_made(*at)) {
+                match there {
+                    Some(there) => {
+                        choices[there[nth]] = self.choices()[at].clone();
+                        kept += 1;
+                    }
+                    None => lost += 1,
                 }
-                None => lost += 1,
             }
         }
         new.put(choices);
@@ -58,4 +58,15 @@ impl Resolution {
         });
         self.step(decided.collect());
     }
+}
+
+/// Where the regions with some lines in base, parent and child are. They are told apart by their order, which says
+/// nothing when there are more or fewer of them.
+fn places(of: &Resolution) -> BTreeMap<[&[u8]; 3], Vec<usize>> {
+    const SIDES: [Side; 3] = [Side::Base, Side::Parent, Side::Child];
+    let mut places: BTreeMap<[&[u8]; 3], Vec<usize>> = BTreeMap::new();
+    for (at, region) in of.regions().iter().enumerate() {
+        places.entry(SIDES.map(|side| of.three().of(side, region))).or_default().push(at);
+    }
+    places
 }

@@ -245,6 +245,21 @@ fn whitespace_is_set_aside_for_looking_only() {
 }
 
 #[test]
+fn a_choice_does_not_go_to_another_hunk_that_looks_the_same() {
+    let three = |parent: &[u8]| Three::new(b"a\ns\na\n", parent, b"c\ns\nc\n");
+    let mut old = Resolution::new(three(b"b\ns\nb\n"));
+    let hunks: Vec<usize> = (0..old.regions().len()).filter(|at| old.regions()[*at].is_hunk()).collect();
+    assert_eq!(hunks.len(), 2);
+    old.choose(hunks[0], Choice::Child);
+    // the first was settled outside: which of the two is left is not known by its lines
+    let again = old.again(three(b"c\ns\nb\n"));
+    assert_eq!((again.kept, again.lost), (0, 1));
+    assert_eq!(again.resolution.result(), b"c\ns\nb\n");
+    let again = old.again(three(b"b\ns\nb\n"));
+    assert_eq!((again.kept, again.resolution.result()), (1, b"c\ns\nb\n".to_vec()));
+}
+
+#[test]
 fn lines_and_their_ends_and_binary_are_told() {
     assert_eq!(lines(b"a\r\nb\nc"), [&b"a\r\n"[..], b"b\n", b"c"]);
     assert_eq!(

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
@@ -98,19 +98,49 @@ impl Beneath {
         self.dir(path.above().as_ref())
     }
 
-    /// The same, and makes what is missing of it.
-    pub fn made_dir_of(&self, path: &TreePath) -> Result<OwnedFd, Errno> {
+    /// The same, and makes what is missing of it, with the permission bits that are known of it.
+    pub fn made_dir_of(
+        &self,
+        path: &TreePath,
+        bits: &dyn Fn(&TreePath) -> Option<u32>,
+    ) -> Result<OwnedFd, Errno> {
         let Some(above) = path.above() else { return self.dir(None) };
         match self.dir(Some(&above)) {
             Err(Errno::NOENT) => {
-                let outer = self.made_dir_of(&above)?;
-                match rustix::fs::mkdirat(&outer, name(&above), Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => self.dir(Some(&above)),
+                let outer = self.made_dir_of(&above, bits)?;
+                // its owner has to put something into it
+                let known = bits(&above).map(|bits| Mode::from_raw_mode(bits & 0o7777 | 0o700));
+                let mode = known.unwrap_or(Mode::from_raw_mode(0o777));
+                match rustix::fs::mkdirat(&outer, name(&above), mode) {
+                    Ok(()) => {
+                        let made = self.dir(Some(&above))?;
+                        if let Some(known) = known {
+                            // what the umask took away
+                            rustix::fs::fchmod(&made, known)?;
+                        }
+                        Ok(made)
+                    }
+                    Err(Errno::EXIST) => self.dir(Some(&above)),
                     Err(error) => Err(error),
                 }
             }
             other => other,
         }
+    }
+
+    /// The permission bits of what is at a path, if it is of that kind.
+    pub fn bits(&self, path: &TreePath, kind: FileType) -> Option<u32> {
+        let mode = self.stat(path).ok()?.st_mode;
+        (FileType::from_raw_mode(mode) == kind).then_some(mode & 0o7777)
+    }
+
+    /// Whether the system refuses changes in the nearest directory of a path that is there.
+    pub fn is_refused(&self, path: &TreePath) -> bool {
+        let near = path.all_above().find_map(|above| self.dir(Some(&above)).ok());
+        let Some(near) = near.or_else(|| self.dir(None).ok()) else { return false };
+        let asked = rustix::fs::accessat(&near, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+        // a kernel that cannot be asked so is asked by trying
+        matches!(asked, Err(Errno::ACCESS | Errno::PERM | Errno::ROFS))
     }
 
     /// What is at a path.

@@ -92,7 +92,9 @@ impl Room {
             for dir in [self.base(), self.copy(), self.rules(), self.git()] {
                 let _ = std::fs::remove_dir_all(dir);
             }
-            let _ = std::fs::remove_file(self.parent_name());
+            for file in [self.parent_name(), self.born()] {
+                let _ = std::fs::remove_file(file);
+            }
             // one that holds more stays
             let _ = std::fs::remove_dir(&self.dir);
         }
@@ -109,7 +111,6 @@ impl Room {
         let based: Vec<&TreePath> = counts.made.iter().map(|(path, _)| path).collect();
         let second = copy(&self.base(), &self.copy(), &based, &clones, progress)?;
         let cloned = counts.copied == 0 && second.copied == 0;
-        self.mark(second.made)?;
         let no_git = match listing.by_git {
             true => self.make_repositories(parent, &listing.repositories).err(),
             false => None,
@@ -120,6 +121,8 @@ impl Room {
             let _ = std::fs::remove_dir_all(self.copy().join(".git"));
             let _ = std::fs::remove_dir_all(self.git());
         }
+        // from here on it is whole
+        self.mark(second.made)?;
         if progress.cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }

@@ -138,7 +138,7 @@ impl Worker<'_> {
                 // gone meanwhile, swapped for a link, or closed to us
                 Err(_) => return self.skip(path),
             };
-            let target = self.target.made_dir_of(path).map_err(Error::at("copy", path))?;
+            let target = self.target.made_dir_of(path, &|_| None).map_err(Error::copy(path))?;
             self.open = Some((above, source, target));
         }
         let Some((_, source, target)) = &self.open else { return Ok(()) };
@@ -174,7 +174,7 @@ impl Worker<'_> {
             }
             Err(Failed::Source(Errno::NOENT)) => Ok(()),
             Err(Failed::Source(_)) => self.skip(path),
-            Err(Failed::Target(error)) => Err(Error::at("copy", path)(error)),
+            Err(Failed::Target(error)) => Err(Error::copy(path)(error)),
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use crate::law::hand_back::tree::TreePath;
 use crate::store;
 
@@ -39,7 +41,7 @@ pub enum Error {
     },
     /// A filesystem cannot exchange two files in one step.
     #[error(
-        "the filesystem of {path} cannot exchange two files in one step (renameat2), so that nothing was taken; copy the child's files by hand"
+        "the filesystem of {path} cannot exchange two files in one step (renameat2), so nothing was taken; copy the child's files by hand"
     )]
     NoExchange {
         /// The path.
@@ -54,6 +56,28 @@ pub enum Error {
         path: TreePath,
         /// What the system said.
         source: io::Error,
+    },
+    /// What was done in the parent's directory could not be made durable.
+    #[error("could not sync the directory that is handed back to; the hand-back can be run again")]
+    Top {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A copy could not be made.
+    #[error("could not copy {path}; nothing is left of the copy")]
+    Copy {
+        /// The path.
+        path: TreePath,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system does not let a path of the parent's directory be changed.
+    #[error(
+        "{path} may not be changed here, so nothing was written; look at the permissions of its directory"
+    )]
+    Refused {
+        /// The path.
+        path: TreePath,
     },
     /// The parent's file is not as it was when it was looked at.
     #[error("{path} was changed meanwhile, so nothing was written; look at it again")]
@@ -101,7 +125,36 @@ impl Error {
         move |source| Error::Io { what, path: path.to_owned(), source }
     }
 
-    pub(crate) fn at(what: &'static str, path: &TreePath) -> impl FnOnce(rustix::io::Errno) -> Error {
+    pub(crate) fn copy(path: &TreePath) -> impl FnOnce(Errno) -> Error {
+        move |source| Error::Copy { path: path.clone(), source: source.into() }
+    }
+
+    /// Whether the system refused a path for what it is and where: trying again changes nothing.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let source = match self {
+            Error::Path { source, .. } => source,
+            _ => return false,
+        };
+        Errno::from_io_error(source).is_some_and(is_refusal)
+    }
+
+    pub(crate) fn at(what: &'static str, path: &TreePath) -> impl FnOnce(Errno) -> Error {
         move |source| Error::Path { what, path: path.clone(), source: source.into() }
     }
+}
+
+/// Whether an answer of the system is about the path: it may not be written, is mounted, or cannot have this name.
+pub(crate) fn is_refusal(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::ACCESS
+            | Errno::PERM
+            | Errno::ROFS
+            | Errno::BUSY
+            | Errno::XDEV
+            | Errno::NAMETOOLONG
+            | Errno::ILSEQ
+            | Errno::INVAL
+            | Errno::OPNOTSUPP
+    )
 }

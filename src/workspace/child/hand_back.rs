@@ -1,6 +1,6 @@
 //! A child's end: what it changed is planned, carried out and recorded, and what nobody changed is removed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -18,14 +18,23 @@ use super::removal::{move_aside, remove, remove_all};
 use super::run::{Run, ended};
 use super::scan::{Changes, scan};
 use super::versions::Versions;
-use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::merge1::{Clash, Verdict, merge1};
 use crate::law::hand_back::plan::{Plan, Planned, changed, plan};
-use crate::law::hand_back::renames::{likeness, renames};
+use crate::law::hand_back::renames::{ALIKE_MIN, Lines, renames};
 use crate::law::hand_back::tree::{Obstacle, Tree, TreePath, Version};
 use crate::store::private;
 
 /// Largest files that are compared by content to find renames, in bytes.
-const COMPARED_BYTES_MAX: usize = 1024 * 1024;
+const COMPARED_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Most bytes that are read for it in all; beyond, only equal bytes count.
+const COMPARED_ALL_MAX: u64 = 64 * 1024 * 1024;
+
+/// Most lines that are compared for it in all.
+const COMPARED_LINES_MAX: usize = 20_000_000;
+
+/// How often a file is looked at again that somebody saves meanwhile.
+const LOOKS_MAX: usize = 16;
 
 /// The record of a hand-back: `handback.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +47,9 @@ pub struct Record {
     pub renames: Vec<(TreePath, TreePath, u8)>,
     /// What somebody saved at a path while it was exchanged, and where it could not be put back: kept by its hash.
     pub displaced: Vec<(TreePath, Version)>,
+    /// The permission bits of the directories above the paths, as they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dirs: Vec<(TreePath, u32)>,
 }
 
 impl Record {
@@ -71,18 +83,12 @@ impl Room {
         versions.sweep();
         let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
         let copy = Beneath::open_ours(&self.copy()).ok();
-        let look = |path: &TreePath| {
-            let mode = copy.as_ref()?.stat(path).ok()?.st_mode;
-            Some((FileType::from_raw_mode(mode), mode))
-        };
+        let has_dir = |dir: &TreePath| copy.as_ref()?.bits(dir, FileType::Directory);
         let run = Run {
             dir: self.run(),
             parent: &beneath,
             versions: &versions,
-            keeps_dir: &|dir| look(dir).is_some_and(|(kind, _)| kind == FileType::Directory),
-            childs_mode: &|path| {
-                look(path).filter(|(kind, _)| *kind == FileType::RegularFile).map(|(_, mode)| mode)
-            },
+            keeps_dir: &|dir| has_dir(dir).is_some(),
         };
         let (plan, ended) = run.finish(|| self.plan(&beneath, &versions))?;
         let record = self.record_of(plan, ended.verdicts, ended.displaced, &versions)?;
@@ -130,16 +136,26 @@ impl Room {
         for path in touched.iter().filter(|path| !ignored.contains(path)) {
             around(beneath, path, &touched, &mut parent)?;
         }
-        let plan = plan(&base, &parent, &child, &ignored);
-        let originals = [self.base(), self.copy()].map(|dir| (Beneath::open_ours(&dir), dir));
-        for planned in &plan.paths {
-            for (version, (open, dir)) in [&planned.base, &planned.child].into_iter().zip(&originals) {
-                let open =
-                    open.as_ref().map_err(|error| Error::io("open", dir)(io::Error::from(error.kind())))?;
-                keep(open, &planned.path, version, versions)?;
+        let mut plan = plan(&base, &parent, &child, &ignored);
+        let open = |dir: &Path| Beneath::open_ours(dir).map_err(Error::io("open", dir));
+        let (base, copy) = (open(&self.base())?, open(&self.copy())?);
+        for planned in &mut plan.paths {
+            keep(&base, &planned.path, &planned.base, versions)?;
+            // what is saved between looking and keeping is what the plan goes by
+            let child = keep_latest(&copy, &planned.path, &planned.child, versions)?;
+            let parent = keep_latest(beneath, &planned.path, &planned.parent, versions)?;
+            if (&parent, &child) != (&planned.parent, &planned.child) {
+                planned.verdict = merge1(&planned.base, &parent, &child);
+                (planned.parent, planned.child) = (parent, child);
             }
-            keep(beneath, &planned.path, &planned.parent, versions)?;
+            if planned.way().is_some() && beneath.is_refused(&planned.path) {
+                planned.verdict = Verdict::Conflict(Clash::Refused);
+            }
+            let bits = |of: &Beneath| of.bits(&planned.path, FileType::RegularFile);
+            planned.mode = bits(beneath).or_else(|| bits(&copy)).map(|bits| bits & 0o777);
         }
+        plan.paths.retain(|planned| planned.verdict != Verdict::Kept);
+        plan.dirs = directories(&plan.paths, beneath, &copy);
         Ok(plan)
     }
 
@@ -151,22 +167,13 @@ impl Room {
         versions: &Versions,
     ) -> Result<Record, Error> {
         let mut paths = plan.paths;
-        let content = |path: &TreePath, child: bool| -> Option<Vec<u8>> {
-            let planned = paths.iter().find(|planned| planned.path == *path)?;
-            let version = if child { &planned.child } else { &planned.base };
-            versions.bytes(version).ok()?.filter(|bytes| bytes.len() <= COMPARED_BYTES_MAX)
-        };
-        let alike = |from: &TreePath, to: &TreePath| match (content(from, false), content(to, true)) {
-            (Some(from), Some(to)) => likeness(&from, &to),
-            _ => 0,
-        };
-        let renames = renames(&paths, alike).into_iter().map(|one| (one.from, one.to, one.alike)).collect();
+        let renames = found_renames(&paths, versions);
         let displaced =
             displaced.into_iter().map(|(at, version)| (paths[at].path.clone(), version)).collect();
         for (planned, verdict) in paths.iter_mut().zip(verdicts) {
             planned.verdict = verdict;
         }
-        Ok(Record { paths, left_out: plan.left_out, renames, displaced })
+        Ok(Record { paths, left_out: plan.left_out, renames, displaced, dirs: plan.dirs })
     }
 
     /// Puts the child's versions of the conflicts where a person finds them by their paths.
@@ -266,6 +273,77 @@ fn keep(from: &Beneath, path: &TreePath, version: &Version, versions: &Versions)
         return Ok(());
     }
     Err(Error::ChangedMeanwhile { path: path.clone() })
+}
+
+/// The same of a version that somebody may save at the same time: what was kept.
+fn keep_latest(
+    from: &Beneath,
+    path: &TreePath,
+    seen: &Version,
+    versions: &Versions,
+) -> Result<Version, Error> {
+    let mut version = seen.clone();
+    for _ in 0..LOOKS_MAX {
+        match version {
+            Version::File { hash, .. } if !versions.has(hash) => {}
+            other => return Ok(other),
+        }
+        let failed = |error| Error::at("keep the version of", path)(error);
+        match from.file(path) {
+            Ok(mut file) => {
+                let mode = rustix::fs::fstat(&file).map_err(failed)?.st_mode;
+                if FileType::from_raw_mode(mode) == FileType::RegularFile {
+                    let hash = versions.keep(&mut file)?;
+                    return Ok(Version::File { hash, executable: mode & 0o100 != 0 });
+                }
+            }
+            // gone, or something else by now
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::NXIO) => {}
+            Err(error) => return Err(failed(error)),
+        }
+        version = from.version(path).map_err(failed)?;
+    }
+    Err(Error::ChangedMeanwhile { path: path.clone() })
+}
+
+/// The permission bits of the directories above paths: the parent's; where it has none, the child's.
+fn directories(paths: &[Planned], parent: &Beneath, copy: &Beneath) -> Vec<(TreePath, u32)> {
+    let all: BTreeSet<TreePath> = paths.iter().flat_map(|planned| planned.path.all_above()).collect();
+    let bits = |dir: &TreePath| {
+        let of = |tree: &Beneath| tree.bits(dir, FileType::Directory);
+        of(parent).or_else(|| of(copy))
+    };
+    all.into_iter().filter_map(|dir| bits(&dir).map(|bits| (dir, bits))).collect()
+}
+
+/// The files that the child gave another path. Each is read once, and only so many are compared.
+fn found_renames(paths: &[Planned], versions: &Versions) -> Vec<(TreePath, TreePath, u8)> {
+    let mut read: HashMap<(TreePath, bool), Option<(u64, Lines)>> = HashMap::new();
+    let mut left = COMPARED_ALL_MAX;
+    let mut lines = |path: &TreePath, child: bool| -> Option<(u64, Lines)> {
+        let planned = paths.iter().find(|planned| planned.path == *path)?;
+        let version = if child { &planned.child } else { &planned.base };
+        let Version::File { hash, .. } = version else { return None };
+        let len = versions.len(*hash).ok().filter(|len| *len <= COMPARED_BYTES_MAX.min(left))?;
+        left -= len;
+        Some((len, Lines::of(&versions.bytes(version).ok()??)))
+    };
+    let mut compared = 0;
+    let alike = |from: &TreePath, to: &TreePath| {
+        for (path, child) in [(from, false), (to, true)] {
+            read.entry((path.clone(), child)).or_insert_with(|| lines(path, child));
+        }
+        let of = |path: &TreePath, child| read.get(&(path.clone(), child)).and_then(Option::as_ref);
+        let (Some((one, ours)), Some((other, theirs))) = (of(from, false), of(to, true)) else { return 0 };
+        // one that is so much shorter cannot be alike
+        let near = one.min(other) * 100 >= one.max(other) * u64::from(ALIKE_MIN);
+        if !near || compared > COMPARED_LINES_MAX {
+            return 0;
+        }
+        compared += ours.len() + theirs.len();
+        ours.likeness(theirs)
+    };
+    renames(paths, alike).into_iter().map(|one| (one.from, one.to, one.alike)).collect()
 }
 
 /// What the parent's directory has at a path, beneath it and above it, as far as the plan asks.

@@ -13,6 +13,7 @@ use rustix::fs::FileType;
 
 use super::beneath::{Beneath, Nearby};
 use super::error::Error;
+use super::run::is_prepared;
 use crate::law::hand_back::tree::TreePath;
 use crate::workspace::git;
 
@@ -101,6 +102,9 @@ fn by_walk(top: &Path, max: usize, into: &mut Listing) -> Result<(), Error> {
 }
 
 fn put(top: &Path, path: TreePath, max: usize, into: &mut Listing) -> Result<(), Error> {
+    if is_prepared(path.name()) {
+        return Ok(());
+    }
     into.paths.insert(path);
     if into.paths.len() > max {
         return Err(Error::TooMany { path: top.to_owned(), max });

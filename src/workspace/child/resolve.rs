@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use super::Room;
@@ -17,7 +18,7 @@ use super::hand_back::Record;
 use super::run::{Run, ended};
 use super::versions::Versions;
 use crate::law::hand_back::carry::Recorded;
-use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::plan::{Plan, Planned};
 use crate::law::hand_back::tree::{TreePath, Version};
 use crate::law::merge::resolution::Choice;
@@ -50,6 +51,21 @@ pub struct Resolved {
     pub choices: Option<Vec<Choice>>,
     /// Whether it takes the one before it back.
     pub undoes: bool,
+    /// The permission bits that what it puts there gets, where nothing is.
+    #[serde(default)]
+    pub bits: Bits,
+    /// Those of what was there.
+    #[serde(default)]
+    pub bits_before: Bits,
+}
+
+/// Permission bits of a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bits {
+    /// The file's.
+    pub file: Option<u32>,
+    /// Those of the directories above it.
+    pub dirs: Vec<(TreePath, u32)>,
 }
 
 impl Room {
@@ -75,7 +91,15 @@ impl Room {
         self.write_one(
             parent,
             &versions,
-            Resolved { path: path.clone(), before, after, choices, undoes: false },
+            Resolved {
+                path: path.clone(),
+                before,
+                after,
+                choices,
+                undoes: false,
+                bits: self.recorded_bits(path)?,
+                bits_before: Bits::default(),
+            },
         )
     }
 
@@ -84,8 +108,16 @@ impl Room {
         let _held = self.lock()?;
         let versions = Versions::open(&self.versions())?;
         let Some(last) = self.last_of(path)? else { return Ok(None) };
-        let Resolved { path, before, after, .. } = last;
-        let back = Resolved { path, before: after, after: before, choices: None, undoes: true };
+        let Resolved { path, before, after, bits_before, .. } = last;
+        let back = Resolved {
+            path,
+            before: after,
+            after: before,
+            choices: None,
+            undoes: true,
+            bits: bits_before,
+            bits_before: Bits::default(),
+        };
         self.write_one(parent, &versions, back).map(Some)
     }
 
@@ -156,7 +188,20 @@ impl Room {
         Ok(stacks)
     }
 
-    fn write_one(&self, parent: &Path, versions: &Versions, resolved: Resolved) -> Result<Resolved, Error> {
+    /// The permission bits that the record has of a path.
+    fn recorded_bits(&self, path: &TreePath) -> Result<Bits, Error> {
+        let Some(record) = self.read_record()? else { return Ok(Bits::default()) };
+        let above: Vec<TreePath> = path.all_above().collect();
+        let file = record.path(path).and_then(|planned| planned.mode);
+        Ok(Bits { file, dirs: record.dirs.into_iter().filter(|(dir, _)| above.contains(dir)).collect() })
+    }
+
+    fn write_one(
+        &self,
+        parent: &Path,
+        versions: &Versions,
+        mut resolved: Resolved,
+    ) -> Result<Resolved, Error> {
         private::dir(&self.resolutions())?;
         let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
         let now = beneath.version(&resolved.path).map_err(Error::at("read", &resolved.path))?;
@@ -168,6 +213,14 @@ impl Room {
             versions.keep(&mut file)?;
         }
         versions.sync()?;
+        let dirs = resolved.path.all_above();
+        resolved.bits_before = Bits {
+            file: beneath.bits(&resolved.path, FileType::RegularFile).map(|bits| bits & 0o777),
+            dirs: dirs
+                .filter_map(|dir| Some((beneath.bits(&dir, FileType::Directory)?, dir)))
+                .map(|(bits, dir)| (dir, bits))
+                .collect(),
+        };
         let number = self.runs().len();
         let dir = self.resolutions().join(format!("{number:06}"));
         private::dir(&dir)?;
@@ -181,6 +234,7 @@ impl Room {
                 self.drop_draft(&resolved.path)?;
                 Ok(resolved)
             }
+            Some(Verdict::Conflict(Clash::Refused)) => Err(Error::Refused { path: resolved.path }),
             Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::Special) => {
                 Err(Error::ChangedMeanwhile { path: resolved.path })
             }
@@ -190,22 +244,16 @@ impl Room {
     /// Carries a recorded resolution out, or goes on with it.
     fn carry(&self, parent: &Path, versions: &Versions, dir: PathBuf) -> Result<Option<Verdict>, Error> {
         let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
-        let run = Run {
-            dir: dir.clone(),
-            parent: &beneath,
-            versions,
-            keeps_dir: &|_| false,
-            childs_mode: &|_| None,
-        };
+        let run = Run { dir: dir.clone(), parent: &beneath, versions, keeps_dir: &|_| false };
         if run.recorded() == Recorded::Clean || !dir.join("resolution.json").exists() {
             return Ok(None);
         }
         let (_, ended) = run.finish(|| {
             let resolved = read(&dir)?;
             let verdict = if resolved.before == resolved.after { Verdict::Same } else { Verdict::Taken };
-            let Resolved { path, before, after, .. } = resolved;
-            let planned = Planned { path, base: before.clone(), parent: before, child: after, verdict };
-            Ok(Plan { paths: vec![planned], left_out: Vec::new() })
+            let Resolved { path, before, after, bits: Bits { file: mode, dirs }, .. } = resolved;
+            let planned = Planned { path, base: before.clone(), parent: before, child: after, verdict, mode };
+            Ok(Plan { paths: vec![planned], left_out: Vec::new(), dirs })
         })?;
         Ok(ended.verdicts.first().copied())
     }

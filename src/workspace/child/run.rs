@@ -23,7 +23,7 @@ use super::beneath::Beneath;
 use super::error::Error;
 use super::versions::Versions;
 use crate::law::hand_back::carry::{Recorded, Stage, stage};
-use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::plan::{Plan, Way};
 use crate::law::hand_back::tree::{TreePath, Version};
 use crate::store::private;
@@ -38,8 +38,6 @@ pub(super) struct Run<'a> {
     pub versions: &'a Versions,
     /// Whether the child has a directory at a path: such a one is not removed when it is empty.
     pub keeps_dir: &'a dyn Fn(&TreePath) -> bool,
-    /// The permissions of the child's file at a path, where it has one.
-    pub childs_mode: &'a dyn Fn(&TreePath) -> Option<u32>,
 }
 
 /// What is recorded first.
@@ -63,6 +61,14 @@ pub(super) struct Ended {
 /// Where what is prepared for a path is: a directory beneath the parent's, none for the top.
 type Beside = Option<TreePath>;
 
+/// What preparing came to.
+enum Prepared {
+    /// All is there: where, in the order of the steps.
+    Whole(Vec<Beside>),
+    /// The system refused these paths of the plan.
+    Refused(Vec<usize>),
+}
+
 /// A step of a run that is under way.
 struct Step<'a> {
     at: usize,
@@ -70,12 +76,13 @@ struct Step<'a> {
     path: &'a TreePath,
     parent: &'a Version,
     child: &'a Version,
+    mode: Option<u32>,
     beside: Beside,
     name: String,
 }
 
 impl Run<'_> {
-    /// Runs to the end of the clean-up. `plan` is asked only when nothing is recorded yet.
+    /// Runs to its end, cleaned up. `plan` is asked only when nothing is recorded yet.
     pub fn finish(&self, plan: impl FnOnce() -> Result<Plan, Error>) -> Result<(Plan, Ended), Error> {
         private::dir(&self.dir)?;
         private::sweep(&self.dir);
@@ -88,7 +95,19 @@ impl Run<'_> {
                     self.versions.sync()?;
                     self.write("plan.json", &planned)?;
                 }
-                Stage::Prepare => self.write("prepared.json", &self.prepare(&self.read("plan.json")?)?)?,
+                Stage::Prepare => {
+                    let mut planned: Planned = self.read("plan.json")?;
+                    match self.prepare(&planned)? {
+                        Prepared::Whole(besides) => self.write("prepared.json", &besides)?,
+                        // nothing was moved yet: the plan is another one
+                        Prepared::Refused(refused) => {
+                            for at in refused {
+                                planned.plan.paths[at].verdict = Verdict::Conflict(Clash::Refused);
+                            }
+                            self.write("plan.json", &planned)?;
+                        }
+                    }
+                }
                 Stage::CarryOut => {
                     let (planned, besides) = (self.read("plan.json")?, self.read("prepared.json")?);
                     self.write("end.json", &self.carry_out(&planned, besides)?)?;
@@ -146,6 +165,7 @@ impl Run<'_> {
                 path: &path.path,
                 parent: path.parent.tracked(),
                 child: path.child.tracked(),
+                mode: path.mode,
                 beside,
                 name,
             }
@@ -161,6 +181,17 @@ impl Run<'_> {
 /// The name of what is prepared for a path: no one else's, for the id is random and recorded first.
 fn name_beside(id: &str, at: usize) -> String {
     format!(".windlass-{id}-{at}")
+}
+
+/// Whether a name is that of something prepared: nobody's file, but of a hand-back that is under way.
+pub(super) fn is_prepared(name: &[u8]) -> bool {
+    let parts = || {
+        let rest = std::str::from_utf8(name).ok()?.strip_prefix(".windlass-")?;
+        rest.split_once('-')
+    };
+    let is_id = |id: &str| id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_number = |at: &str| !at.is_empty() && at.bytes().all(|byte| byte.is_ascii_digit());
+    parts().is_some_and(|(id, at)| is_id(id) && is_number(at))
 }
 
 /// Reads how a run ended, if it did.

@@ -89,6 +89,11 @@ impl Versions {
         Ok(private::open(&self.path(hash))?)
     }
 
+    /// How long kept bytes are.
+    pub fn len(&self, hash: Hash) -> Result<u64, Error> {
+        Ok(self.file(hash)?.metadata().map_err(Error::io("look at a version in", &self.dir))?.len())
+    }
+
     /// The kept bytes of a version; none if it is no file.
     pub fn bytes(&self, version: &Version) -> Result<Option<Vec<u8>>, Error> {
         match version {

@@ -63,9 +63,14 @@ pub fn triple() -> Triple {
 
 /// Runs the hand-back under the tracer, killed before the `nth` call of a kind; whether it came to its end.
 fn run(root: &Path, call: &str, nth: usize) -> bool {
+    traced(root, call, &format!("signal=KILL:when={nth}"))
+}
+
+/// Runs the hand-back in a process of its own, with something done to calls of a kind; whether it came to its end.
+pub fn traced(root: &Path, call: &str, inject: &str) -> bool {
     let status = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")])
-        .args(["-e", &format!("inject={call}:signal=KILL:when={nth}")])
+        .args(["-e", &format!("inject={call}:{inject}")])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "hand_back::cut::the_process_that_is_traced", "--test-threads=1"])
         .env(PLACE, root)

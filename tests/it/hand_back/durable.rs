@@ -14,7 +14,7 @@ fn calls(root: &std::path::Path) -> Vec<String> {
     let status = Command::new("strace")
         .args(["-f", "-qq", "-y", "-s", "4096", "-o"])
         .arg(&log)
-        .args(["-e", "trace=openat,fdatasync,fsync,rename,renameat2"])
+        .args(["-e", "trace=openat,fdatasync,fsync,rename,renameat2,unlinkat"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "hand_back::cut::the_process_that_is_traced", "--test-threads=1"])
         .env(PLACE, root)
@@ -96,6 +96,10 @@ fn what_is_recorded_is_durable_before() {
         } else if call.starts_with("openat(") && call.contains("\".windlass-") && call.contains("O_CREAT") {
             let name = call.split('"').nth(1).unwrap_or_default();
             seen.prepared.insert(format!("{}/{name}", path(call).unwrap_or_default()));
+        } else if call.starts_with("unlinkat(") {
+            // with which a move was tried
+            let name = call.split('"').nth(1).unwrap_or_default();
+            seen.prepared.remove(&format!("{}/{name}", path(call).unwrap_or_default()));
         }
     }
     assert_eq!(seen.wrong, Vec::<String>::new());

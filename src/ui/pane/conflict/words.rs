@@ -35,7 +35,7 @@ fn letter(verdict: Verdict) -> char {
             Clash::Kind => 'K',
             Clash::ParentRemoved | Clash::ChildRemoved => 'R',
             Clash::DirectoryInTheWay | Clash::FileInTheWay | Clash::SpecialInTheWay => 'D',
-            Clash::Disturbed => '!',
+            Clash::Disturbed | Clash::Refused => '!',
         },
     }
 }

@@ -7,19 +7,21 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::super::beneath::{name, sync};
 use super::super::durable::sync_all;
 use super::super::error::Error;
-use super::{Beside, Planned, Run, Step, name_beside};
+use super::{Beside, Planned, Prepared, Run, Step, name_beside};
+use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::plan::Way;
 use crate::law::hand_back::tree::{TreePath, Version};
 
 impl Run<'_> {
-    /// Removes what an earlier run prepared, and prepares everything; where each is, in the order of the steps.
-    pub(super) fn prepare(&self, planned: &Planned) -> Result<Vec<Beside>, Error> {
+    /// Removes what an earlier run prepared, and prepares everything. What the system refuses is told, and nothing
+    /// of it is decided then; a filesystem that cannot do what is to be done is an error, and nothing is left.
+    pub(super) fn prepare(&self, planned: &Planned) -> Result<Prepared, Error> {
         self.wipe(planned)?;
         let mut besides = Vec::new();
         for (at, way) in planned.plan.steps() {
@@ -27,9 +29,21 @@ impl Run<'_> {
             besides.push(self.nearest(path, way)?);
         }
         let steps = self.steps(planned, besides.clone());
+        if let Err(error) = self.try_moves(planned, &steps) {
+            self.wipe(planned)?;
+            return Err(error);
+        }
         let prepared: Vec<&Step<'_>> = steps.iter().filter(|step| step.way != Way::Remove).collect();
+        let mut refused = Vec::new();
         for step in &prepared {
-            self.prepare1(step)?;
+            match self.prepare1(step) {
+                Err(error) if error.is_refusal() => refused.push(step.at),
+                other => other?,
+            }
+        }
+        if !refused.is_empty() {
+            self.wipe(planned)?;
+            return Ok(Prepared::Refused(refused));
         }
         let parent = self.parent;
         sync_all(&prepared, |step| {
@@ -40,18 +54,64 @@ impl Run<'_> {
             file.and_then(rustix::fs::fdatasync).map_err(Error::at("sync what is prepared for", step.path))
         })?;
         self.sync_dirs(steps.iter().map(|step| step.beside.clone()))?;
-        Ok(besides)
+        Ok(Prepared::Whole(besides))
+    }
+
+    /// Tries the moves of the run on files of its own, once on each filesystem, before anything is moved in earnest.
+    fn try_moves(&self, planned: &Planned, steps: &[Step<'_>]) -> Result<(), Error> {
+        let mut tried = BTreeSet::new();
+        for step in steps {
+            let Ok(device) = self.device(step.beside.as_ref()) else { continue };
+            let exchanges = step.way == Way::Exchange;
+            if tried.contains(&(device, true)) || tried.contains(&(device, exchanges)) {
+                continue;
+            }
+            match self.try_moves_at(planned, step, exchanges) {
+                Ok(()) => drop(tried.insert((device, exchanges))),
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                    return Err(Error::NoExchange { path: step.path.clone() });
+                }
+                // a directory that may not be written tells nothing of its filesystem
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn try_moves_at(&self, planned: &Planned, step: &Step<'_>, exchanges: bool) -> Result<(), Errno> {
+        let dir = self.parent.dir(step.beside.as_ref())?;
+        let [one, other] = tried_names(planned);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let make = || rustix::fs::openat(&dir, &*one, flags, Mode::from_raw_mode(0o600)).map(drop);
+        let tried = make()
+            .and_then(|()| rustix::fs::renameat_with(&dir, &*one, &dir, &*other, RenameFlags::NOREPLACE))
+            .and_then(|()| match exchanges {
+                true => make().and_then(|()| {
+                    rustix::fs::renameat_with(&dir, &*one, &dir, &*other, RenameFlags::EXCHANGE)
+                }),
+                false => Ok(()),
+            });
+        for name in [&one, &other] {
+            let _ = rustix::fs::unlinkat(&dir, &**name, AtFlags::empty());
+        }
+        tried
     }
 
     /// Removes what has a name of this run wherever an earlier one can have put it.
     fn wipe(&self, planned: &Planned) -> Result<(), Error> {
-        for (at, _) in planned.plan.steps() {
-            let path = &planned.plan.paths[at].path;
+        let of_run = |verdict| matches!(verdict, Verdict::Taken | Verdict::Conflict(Clash::Refused));
+        let paths = planned.plan.paths.iter().enumerate().filter(|(_, path)| of_run(path.verdict));
+        for (at, path) in paths {
+            let path = &path.path;
             for above in path.all_above().map(Some).chain([None]) {
                 let Ok(dir) = self.parent.dir(above.as_ref()) else { continue };
-                match rustix::fs::unlinkat(&dir, name_beside(&planned.id, at), AtFlags::empty()) {
-                    Ok(()) | Err(Errno::NOENT) => {}
-                    Err(error) => return Err(Error::at("remove what was prepared for", path)(error)),
+                for name in [name_beside(&planned.id, at)].into_iter().chain(tried_names(planned)) {
+                    match rustix::fs::unlinkat(&dir, &*name, AtFlags::empty()) {
+                        Ok(()) | Err(Errno::NOENT) => {}
+                        // where nothing may be written, nothing was
+                        Err(_) if rustix::fs::statat(&dir, &*name, AtFlags::SYMLINK_NOFOLLOW).is_err() => {}
+                        Err(error) => return Err(Error::at("remove what was prepared for", path)(error)),
+                    }
                 }
             }
         }
@@ -102,7 +162,7 @@ impl Run<'_> {
     }
 
     /// The permissions of a file that is put in place: those of the parent's file, with the child's executable bit;
-    /// for a new one those of the child's file, which its owner may read and write, or what the person's umask leaves.
+    /// where it has none, those of the plan, so that its owner may read and write it, or what the person's umask leaves.
     fn mode(&self, step: &Step<'_>, executable: bool) -> Mode {
         let there = self
             .parent
@@ -112,9 +172,7 @@ impl Run<'_> {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
                 stat.st_mode & 0o777
             }
-            Ok(_) | Err(_) => {
-                (self.childs_mode)(step.path).map_or(0o666 & !umask(), |mode| mode & 0o777 | 0o600)
-            }
+            Ok(_) | Err(_) => step.mode.map_or(0o666 & !umask(), |mode| mode & 0o777 | 0o600),
         };
         let readers = (bits & 0o444) >> 2;
         Mode::from_raw_mode(if executable { bits | 0o100 | readers & !umask() } else { bits & !0o111 })
@@ -128,10 +186,16 @@ impl Run<'_> {
             let Ok(open): Result<OwnedFd, Errno> = parent.dir(dir.as_ref()) else { return Ok(()) };
             match (sync(open), dir) {
                 (Err(error), Some(dir)) => Err(Error::at("sync the directory", dir)(error)),
-                (Err(_) | Ok(()), _) => Ok(()),
+                (Err(error), None) => Err(Error::Top { source: error.into() }),
+                (Ok(()), _) => Ok(()),
             }
         })
     }
+}
+
+/// The names of the files with which the moves are tried.
+fn tried_names(planned: &Planned) -> [String; 2] {
+    [0, 1].map(|n| name_beside(&planned.id, planned.plan.paths.len() + n))
 }
 
 /// The umask, read without changing it.

@@ -4,11 +4,11 @@ use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::super::beneath::{is_blocked, name, version_in};
-use super::super::error::Error;
+use super::super::error::{Error, is_refusal};
 use super::{Beside, Ended, Planned, Run, Step};
-use crate::law::hand_back::carry::{Act, Outcome, act, found};
+use crate::law::hand_back::carry::{Act, Outcome, act, found, refused};
 use crate::law::hand_back::merge1::{Clash, Verdict, merge1};
-use crate::law::hand_back::plan::Way;
+use crate::law::hand_back::plan::{Plan, Way};
 use crate::law::hand_back::tree::{TreePath, Version};
 
 /// How often a path is looked at again because somebody else is at it too.
@@ -22,7 +22,7 @@ impl Run<'_> {
             Ended { verdicts: paths.iter().map(|path| path.verdict).collect(), displaced: Vec::new() };
         let steps = self.steps(planned, besides);
         for step in &steps {
-            let outcome = self.carry1(step)?;
+            let outcome = self.carry1(step, &planned.plan)?;
             ended.verdicts[step.at] = self.verdict(step, outcome, &paths[step.at].base)?;
             if outcome == Outcome::ConflictAndKept
                 && let Some(kept) = self.keep_beside(step)?
@@ -39,7 +39,7 @@ impl Run<'_> {
         Ok(ended)
     }
 
-    fn carry1(&self, step: &Step<'_>) -> Result<Outcome, Error> {
+    fn carry1(&self, step: &Step<'_>, plan: &Plan) -> Result<Outcome, Error> {
         let mut last = None;
         for _ in 0..LOOKS_MAX {
             let beside = self.version_beside(step)?;
@@ -49,19 +49,19 @@ impl Run<'_> {
             if let Act::Done(outcome) = next {
                 return Ok(outcome);
             }
-            match self.act(step, next) {
+            match self.act(step, next, plan) {
                 Ok(()) => last = Some(next),
                 // somebody made, removed or swapped something in between: look again
                 Err(Errno::EXIST | Errno::NOENT) => last = None,
                 Err(error) if is_blocked(error) && error != Errno::XDEV => return Ok(Outcome::Conflict),
-                Err(Errno::INVAL) => return Err(Error::NoExchange { path: step.path.clone() }),
+                Err(error) if is_refusal(error) => return Ok(refused(seen(&beside))),
                 Err(error) => return Err(Error::at("put in place", step.path)(error)),
             }
         }
         Ok(Outcome::Conflict)
     }
 
-    fn act(&self, step: &Step<'_>, act: Act) -> Result<(), Errno> {
+    fn act(&self, step: &Step<'_>, act: Act, plan: &Plan) -> Result<(), Errno> {
         let beside = self.parent.dir(step.beside.as_ref())?;
         let (prepared, target) = (step.name.as_str(), name(step.path));
         match act {
@@ -70,7 +70,9 @@ impl Run<'_> {
                 rustix::fs::renameat_with(&beside, prepared, &dir, target, RenameFlags::EXCHANGE)
             }
             Act::Place | Act::Return => {
-                let dir = self.parent.made_dir_of(step.path)?;
+                let bits =
+                    |dir: &TreePath| plan.dirs.iter().find(|(known, _)| known == dir).map(|(_, bits)| *bits);
+                let dir = self.parent.made_dir_of(step.path, &bits)?;
                 rustix::fs::renameat_with(&beside, prepared, &dir, target, RenameFlags::NOREPLACE)
             }
             Act::TakeAway => {
@@ -96,6 +98,7 @@ impl Run<'_> {
             Outcome::Taken => Verdict::Taken,
             Outcome::Same => Verdict::Same,
             Outcome::Disturbed => Verdict::Conflict(Clash::Disturbed),
+            Outcome::Refused => Verdict::Conflict(Clash::Refused),
             Outcome::Conflict | Outcome::ConflictAndKept => {
                 let now = self.parent.version(step.path).map_err(Error::at("read", step.path))?;
                 match merge1(base, &now, step.child) {
