@@ -52,6 +52,7 @@ mod scenarios;
 mod screen;
 mod server;
 mod session;
+mod six_agents;
 mod socket;
 mod swapped;
 mod taken_up;

@@ -7,7 +7,7 @@ mod copying;
 mod ends;
 mod events;
 mod notify;
-mod rehearsal;
+pub mod rehearsal;
 mod rest;
 mod secrets;
 mod steering;

@@ -40,8 +40,11 @@ fn to_the_end(
             if both_asked || !screen.contains("apply_patch wants") {
                 program.send("y");
                 // the question of the other agent stands there next
-                let asked =
-                    |screen: &str| screen.lines().find(|line| line.contains(" wants to ")).map(str::to_owned);
+                let asked = |screen: &str| {
+                    let who =
+                        |line: &str| Some(line.split_once(" wants to ")?.0.rsplit('┌').next()?.to_owned());
+                    screen.lines().find_map(who)
+                };
                 program.until("the end of the question", |program| {
                     let now = program.screen();
                     !now.contains("y once") || asked(&now) != asked(&screen)

@@ -173,6 +173,12 @@ fn nothing_yet_and_many_children_read_well() {
     desk.keys(&mut screen, "q");
     desk.keys(&mut screen, "ctrl-x h");
     assert!(screen.shown().contains("manual →"), "{}", screen.shown());
+    let mut late = Desk::default();
+    late.put("docs", "a.md", file("a\n"), file("a\n"), file("b\n"));
+    late.put("manual", "a.md", file("a\n"), file("b\n"), file("c\n"));
+    let mut screen = open(&mut late, 80, 12);
+    late.keys(&mut screen, "enter");
+    assert!(screen.shown().contains("manual →"), "{}", screen.shown());
 }
 
 #[test]

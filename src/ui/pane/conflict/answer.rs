@@ -134,11 +134,12 @@ impl State {
         }
     }
 
-    /// Away from a child that nothing waits of, where something of another one does.
+    /// To the first child that something waits of, from the list or from a child that nothing does.
     fn turn_to_who_waits(&mut self, all: &[HandBack], out: &mut Vec<Out>) {
         let waits = |one: &HandBack| one.paths.iter().any(HandBackPath::is_open);
         let done = |child: &String| all.iter().any(|one| one.child == *child && !waits(one));
-        if let Some(at) = all.iter().position(waits).filter(|_| self.child.as_ref().is_some_and(done)) {
+        let leaves = self.child.as_ref().is_none_or(done);
+        if let Some(at) = all.iter().position(waits).filter(|_| leaves) {
             self.leave_path(out);
             self.put_away();
             (self.child, self.picked) = (None, at);
