@@ -177,29 +177,10 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
             (Action::Aside, "write instead"),
         ]
     } else if !model.approvals.is_empty() {
-        vec![(Action::AnswerApproval, "answer")]
-    } else if model.focus == PaneId::Conversation {
-        vec![
-            (Action::Leave, "write"),
-            (Action::Next, "next"),
-            (Action::Toggle, "open"),
-            (Action::Find, "search"),
-            (Action::Copy, "copy"),
-            (Action::KeysHere, "keys"),
-        ]
-    } else if model.focus == PaneId::Jobs {
-        job_hints(model)
-    } else if model.focus == PaneId::Agents {
-        agent_hints(model)
-    } else if model.focus == PaneId::Tree {
-        vec![
-            (Action::TreeRewind, "go back there"),
-            (Action::TreeFork, "fork"),
-            (Action::TreeToggle, "open"),
-            (Action::TreeFind, "search"),
-            (Action::TreeLeave, "back"),
-            (Action::TreeKeys, "keys"),
-        ]
+        let answer = (Action::AnswerApproval, "answer");
+        std::iter::once(answer).chain(hints_of_pane(model).unwrap_or_default()).collect()
+    } else if let Some(hints) = hints_of_pane(model) {
+        hints
     } else if model.status.phase.busy() {
         let last = if idle { (Action::Help, "keys") } else { (Action::Newline, "new line") };
         let mut out = vec![(Action::Send, "steer"), (Action::Queue, "queue"), last];
@@ -217,6 +198,31 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
         ]
     } else {
         vec![(Action::Send, "send"), (Action::Newline, "new line"), (Action::Editor, "editor")]
+    }
+}
+
+/// The keys of the pane that has the focus; none: it is the composer.
+fn hints_of_pane(model: &Model) -> Option<Vec<(Action, &'static str)>> {
+    match model.focus {
+        PaneId::Composer | PaneId::Live => None,
+        PaneId::Conversation => Some(vec![
+            (Action::Leave, "write"),
+            (Action::Next, "next"),
+            (Action::Toggle, "open"),
+            (Action::Find, "search"),
+            (Action::Copy, "copy"),
+            (Action::KeysHere, "keys"),
+        ]),
+        PaneId::Jobs => Some(job_hints(model)),
+        PaneId::Agents => Some(agent_hints(model)),
+        PaneId::Tree => Some(vec![
+            (Action::TreeRewind, "go back there"),
+            (Action::TreeFork, "fork"),
+            (Action::TreeToggle, "open"),
+            (Action::TreeFind, "search"),
+            (Action::TreeLeave, "back"),
+            (Action::TreeKeys, "keys"),
+        ]),
     }
 }
 

@@ -169,7 +169,7 @@ fn stood(made: &Made) -> Stood {
     let how = if made.cloned { "cloned" } else { "copied" };
     if !made.cloned && counts.copied > 0 {
         warnings.push(format!(
-            "this filesystem cannot share what files have in common: {} files with {} bytes were copied, twice",
+            "{} files with {} bytes were copied twice: this filesystem cannot clone them",
             counts.copied, counts.bytes
         ));
     }

@@ -8,14 +8,17 @@ use ratatui::layout::Rect;
 use super::{Listed, State, words};
 use crate::api::agent::{AgentRow, AgentState};
 use crate::base::Millis;
-use crate::ui::pane::live::{elapsed, last_lines, spinner};
+use crate::ui::pane::live::{elapsed, spinner};
 use crate::ui::theme::Theme;
+use crate::ui::widget::markdown;
 use crate::ui::widget::row::{Look, Role, put};
 use crate::ui::widget::text::{ellipsis, tame, width};
 use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
 /// Most rows below the selected agent.
 pub(super) const DETAIL_ROWS: usize = 4;
+/// Most bytes of an answer that are laid out for its last rows.
+const SAID_BYTES: usize = 2048;
 /// Columns that the state keeps where there are others to give way.
 const STATE_COLUMNS: usize = 12;
 
@@ -83,8 +86,8 @@ fn details(state: &State, area: &Rect) -> Vec<(String, Role)> {
             }
             let report = report.into_iter().map(|(mark, words, role)| (format!("{mark} {words}"), role));
             out.extend(report);
-            let lines = last_lines(&end.answer, DETAIL_ROWS);
-            out.extend(lines.into_iter().map(|line| (line, Role::Dim)));
+            let said = said_last(&end.answer, room.saturating_sub(out.len()), wide);
+            out.extend(said.into_iter().map(|line| (line, Role::Dim)));
         }
         AgentState::Working if !row.now.trim().is_empty() => {
             wrapped(row.now.trim().lines().next().unwrap_or_default(), 2, Role::Text);
@@ -103,6 +106,17 @@ fn details(state: &State, area: &Rect) -> Vec<(String, Role)> {
     }
     out.truncate(room);
     out
+}
+
+/// The last rows of an answer, as it reads: its Markdown is laid out.
+fn said_last(answer: &str, most: usize, wide: usize) -> Vec<String> {
+    let answer = answer.trim_end();
+    let tail = &answer[answer.ceil_char_boundary(answer.len().saturating_sub(SAID_BYTES))..];
+    let mut doc = markdown::Doc::default();
+    doc.finish(tail);
+    let rows = doc.blocks().iter().flat_map(|of| markdown::lay(&doc, tail, of, wide, Role::Dim, &|_| None));
+    let mut said: Vec<String> = rows.map(|row| row.text).filter(|text| !text.trim().is_empty()).collect();
+    said.split_off(said.len().saturating_sub(most))
 }
 
 /// Where it works, whether it is held, with which model, how dear it was.
@@ -183,6 +197,8 @@ fn ending(row: &AgentRow, room: usize, says: usize, now: Millis) -> String {
     };
     let keeps = match row.state {
         AgentState::Ended(_) | AgentState::Waiting { .. } | AgentState::Preparing { .. } => says,
+        // what the person is asked for is worth more than what it took
+        _ if row.asks > 0 => says,
         _ => says.min(STATE_COLUMNS),
     };
     tries.into_iter().find(|end| width(end) + 1 + keeps <= room).unwrap_or_default()
