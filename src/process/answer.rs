@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+/// Between two looks whether a program that closed its output has ended.
+const PAUSE_MIN: Duration = Duration::from_micros(50);
+const PAUSE_MAX: Duration = Duration::from_millis(2);
+
 /// What a program said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -40,13 +44,20 @@ pub fn answer(
     dir: &Path,
     bounds: Bounds,
 ) -> Result<Answer, String> {
-    let deadline = Instant::now() + bounds.time;
-    let name = program.display();
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(dir)
+        .current_dir(dir);
+    answer_of(command, bounds)
+}
+
+/// As `answer`, of a command whose arguments, environment and directory are set.
+pub fn answer_of(mut command: Command, bounds: Bounds) -> Result<Answer, String> {
+    let deadline = Instant::now() + bounds.time;
+    let name = command.get_program().display().to_string();
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -65,10 +76,14 @@ pub fn answer(
         }
     };
     // it closed its output: it has until the deadline to end too
+    let mut pause = PAUSE_MIN;
     let code = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.code(),
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            Ok(None) if Instant::now() < deadline => {
+                std::thread::sleep(pause);
+                pause = PAUSE_MAX.min(2 * pause);
+            }
             Ok(None) => {
                 end(&mut child);
                 return Err(format!("{name} took too long; it was ended"));
@@ -90,25 +105,35 @@ fn end(child: &mut Child) {
 fn read(mut out: ChildStdout, deadline: Instant, bytes_max: usize) -> Result<Vec<u8>, &'static str> {
     let (mut bytes, mut buffer) = (Vec::new(), vec![0_u8; 64 * 1024]);
     loop {
+        match more(&mut out, &mut buffer, deadline)? {
+            0 => return Ok(bytes),
+            count => bytes.extend_from_slice(&buffer[..count]),
+        }
+        if bytes.len() > bytes_max {
+            return Err("printed too much");
+        }
+    }
+}
+
+/// Reads what a program prints next, at the latest at the deadline; 0: it closed its output. Else in words why not.
+/// Blocking.
+pub fn more(out: &mut ChildStdout, buffer: &mut [u8], deadline: Instant) -> Result<usize, &'static str> {
+    loop {
         let left = deadline.saturating_duration_since(Instant::now());
         // rounded up, so that the last moment is no busy loop
         let wait = PollTimeout::from(u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX));
         if left.is_zero() {
             return Err("took too long");
         }
+        // the end of any child of ours interrupts both calls: that is no answer of this one's
         match poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait) {
             Ok(0) | Err(nix::errno::Errno::EINTR) => continue,
             Ok(_) => {}
             Err(_) => return Err("cannot be read"),
         }
-        match out.read(&mut buffer) {
-            Ok(0) => return Ok(bytes),
-            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+        match out.read(buffer) {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return Err("cannot be read"),
-        }
-        if bytes.len() > bytes_max {
-            return Err("printed too much");
+            read => return read.map_err(|_| "cannot be read"),
         }
     }
 }

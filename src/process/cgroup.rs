@@ -17,6 +17,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+use crate::process::mounts::mounts;
 use crate::process::record::{Named, ProcessId};
 use crate::process::tree::{self, Seen};
 
@@ -76,10 +77,10 @@ impl Group {
     /// Makes one for this keeper, of the best kind that may be made; what was in the way of each, if none may.
     pub fn make(keeper: &ProcessId) -> Result<Self, String> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
         let mut why = String::new();
         for kind in [Kind::Unified, Kind::Pids, Kind::Freezer] {
-            let made = match place(kind, &own, &mounts) {
+            let made = match place(kind, &own, &table) {
                 None => Err(io::Error::from(io::ErrorKind::NotFound)),
                 Some(parent) => {
                     sweep(&parent);
@@ -305,7 +306,7 @@ fn groups_below(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The directory of our own group of this kind, from what the system tells of groups and mounts.
-fn place(kind: Kind, own: &str, mounts: &str) -> Option<PathBuf> {
+fn place(kind: Kind, own: &str, table: &[u8]) -> Option<PathBuf> {
     let controller = match kind {
         Kind::Unified => "",
         Kind::Pids => "pids",
@@ -320,42 +321,18 @@ fn place(kind: Kind, own: &str, mounts: &str) -> Option<PathBuf> {
         };
         parts.next().filter(|_| ours)
     })?;
-    mounts.lines().find_map(|line| {
-        let (mount, system) = line.split_once(" - ")?;
-        let mut system = system.split(' ');
-        let (name, options) = (system.next()?, system.nth(1)?);
+    mounts(table).find_map(|mount| {
         let ours = match kind {
-            Kind::Unified => name == "cgroup2",
+            Kind::Unified => mount.kind == "cgroup2",
             Kind::Pids | Kind::Freezer => {
-                name == "cgroup" && options.split(',').any(|option| option == controller)
+                mount.kind == "cgroup" && mount.options.split(',').any(|option| option == controller)
             }
         };
-        let mut fields = mount.split(' ').skip(3);
-        let (root, at) = (unescaped(fields.next()?), unescaped(fields.next()?));
         // what is mounted may begin below the root of the hierarchy; a group outside of it cannot be reached
-        let below = Path::new(group).strip_prefix(root).ok().filter(|below| !below.starts_with(".."))?;
-        ours.then(|| Path::new(&at).join(below))
+        let below =
+            Path::new(group).strip_prefix(&mount.root).ok().filter(|below| !below.starts_with(".."))?;
+        ours.then(|| mount.at.join(below))
     })
-}
-
-/// A field of the table of mounts: spaces and the like stand there as `\040`.
-fn unescaped(field: &str) -> String {
-    let mut out = Vec::new();
-    let mut rest = field.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let octal = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\') {
-            Some(byte) => {
-                out.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                out.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]
@@ -367,7 +344,7 @@ mod tests {
                       31 25 0:28 /box /mnt/a\\040b rw - cgroup cgroup rw,freezer\n";
 
     fn at(kind: Kind, own: &str, mounts: &str) -> Option<String> {
-        place(kind, own, mounts).map(|path| path.display().to_string())
+        place(kind, own, mounts.as_bytes()).map(|path| path.display().to_string())
     }
 
     #[test]
@@ -396,11 +373,11 @@ mod tests {
     #[test]
     fn each_kind_holds_ends_and_goes() {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap();
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let table = fs::read("/proc/self/mountinfo").unwrap();
         let me = tree::seen(std::process::id() as i32).unwrap().id;
         for (n, kind) in [Kind::Unified, Kind::Pids, Kind::Freezer].into_iter().enumerate() {
             let name = ProcessId { pid: me.pid, start: me.start + n as u64 + 1 };
-            let made = place(kind, &own, &mounts).map(|at| Group::make_below(&at, kind, &name));
+            let made = place(kind, &own, &table).map(|at| Group::make_below(&at, kind, &name));
             let Some(Ok(group)) = made else { continue };
             let mut child = std::process::Command::new("sleep").arg("300").spawn().unwrap();
             let pid = child.id() as i32;

@@ -4,7 +4,7 @@
 //! tells), `wire` (what program and keeper say to each other), `launch` (the program's side), `keeper`
 //! (the other side), `visit` (others of the
 //! same person), `terminal` (a terminal of its own), `tree` (finding and signalling processes), `cgroup` (holding a command's
-//! processes together), `inside` (where a held command goes), `answer` (a program of the person's, run for what it
+//! processes together), `inside` (where a held command goes), `mounts` (the table of mounts), `answer` (a program of the person's, run for what it
 //! prints), `pre_exec` (the only unsafe code).
 //!
 //! Not here: what confines a command (`sandbox` plans that and is the one way to start one).
@@ -15,6 +15,7 @@ pub mod environment;
 mod inside;
 pub mod keeper;
 pub mod launch;
+pub mod mounts;
 mod pre_exec;
 pub mod record;
 pub mod terminal;

@@ -5,15 +5,12 @@
 //! fetches are off. (A file that only a filter would show as unchanged counts as changed: a star too many.)
 //! Never called on the way to the first frame.
 
-use std::io::{ErrorKind, Read};
-use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use crate::process::answer::{Answer, Bounds, answer_of, more};
 
 /// How long git may take.
 pub const TIME_MAX: Duration = Duration::from_secs(1);
@@ -44,13 +41,20 @@ const INHERITED: [&str; 5] = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER
 /// Most bytes of the list of config keys.
 const KEYS_BYTES_MAX: usize = 1024 * 1024;
 
+/// Most bytes that are taken of any other answer.
+const BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// Asks git. None outside of a work tree, without git, or when git failed. Blocking, at most `time_max`.
 pub fn state(dir: &Path, time_max: Duration) -> Option<GitState> {
     let deadline = Instant::now() + time_max;
-    let filters_off = filters_off(&keys(dir, deadline)?)?;
+    // none when git did not name all config keys in time
+    let keys = whole(dir, &["config", "--list", "--name-only", "-z"], deadline, KEYS_BYTES_MAX).ok()?;
+    let filters_off = filters_off(&keys)?;
     let status = ["status", "--porcelain=v2", "--branch", "--no-renames", "--ignore-submodules=dirty", "-z"];
-    let mut child = git(dir, &filters_off, &status)?;
-    let read = child.stdout.take().map(|out| answer(out, deadline));
+    let mut git = git(dir, &filters_off, &status);
+    let piped = git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    let mut child = piped.spawn().ok()?;
+    let read = child.stdout.take().map(|out| told(out, deadline));
     // its answer is known, or it took too long: either way it has nothing more to do
     let _ = child.kill();
     let _ = child.wait();
@@ -66,30 +70,22 @@ pub fn is_work_tree(dir: &Path) -> bool {
 
 /// What git prints to standard output, whole; else what went wrong. Nothing of the project is run. Blocking.
 pub fn output(dir: &Path, arguments: &[&str], deadline: Instant) -> Result<Vec<u8>, String> {
-    let mut child = git(dir, &[], arguments).ok_or("it did not start")?;
-    let mut out = child.stdout.take().ok_or("it has no output")?;
-    let (mut bytes, mut buffer) = (Vec::new(), [0_u8; 64 * 1024]);
-    let ended = loop {
-        match more(&mut out, &mut buffer, deadline) {
-            Some(0) => break true,
-            Some(count) => bytes.extend_from_slice(&buffer[..count]),
-            None => break false,
-        }
-    };
-    if !ended {
-        let _ = child.kill();
-    }
-    let status = child.wait().map_err(|error| error.to_string())?;
-    match (ended, status.success()) {
-        (true, true) => Ok(bytes),
-        (true, false) => Err(format!("it ended with {status}")),
-        (false, _) => Err("it took too long".to_owned()),
+    whole(dir, arguments, deadline, BYTES_MAX)
+}
+
+fn whole(dir: &Path, arguments: &[&str], deadline: Instant, bytes: usize) -> Result<Vec<u8>, String> {
+    let bounds = Bounds { time: deadline.saturating_duration_since(Instant::now()), bytes };
+    match answer_of(git(dir, &[], arguments), bounds)? {
+        Answer { code: Some(0), output } => Ok(output),
+        Answer { code: Some(code), .. } => Err(format!("git ended with exit code {code}")),
+        Answer { code: None, .. } => Err("git was ended by a signal".to_owned()),
     }
 }
 
-/// Starts git so that it runs nothing that the directory names.
-fn git(dir: &Path, options: &[String], arguments: &[&str]) -> Option<Child> {
-    Command::new("git")
+/// Git, so that it runs nothing that the directory names.
+fn git(dir: &Path, options: &[String], arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat"])
         .args(options)
         .args(arguments)
@@ -101,33 +97,8 @@ fn git(dir: &Path, options: &[String], arguments: &[&str]) -> Option<Child> {
         // an object that is missing is not fetched: a fetch runs what the config names
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "none")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .ok()
-}
-
-/// The names of all config keys that hold in a directory, each with a NUL after it; none when git did not tell
-/// all of them in time.
-fn keys(dir: &Path, deadline: Instant) -> Option<Vec<u8>> {
-    let mut child = git(dir, &[], &["config", "--list", "--name-only", "-z"])?;
-    let (mut bytes, mut buffer) = (Vec::new(), [0_u8; 16 * 1024]);
-    let mut out = child.stdout.take()?;
-    let whole = loop {
-        match more(&mut out, &mut buffer, deadline) {
-            Some(0) => break true,
-            Some(count) if bytes.len() < KEYS_BYTES_MAX => bytes.extend_from_slice(&buffer[..count]),
-            Some(_) | None => break false,
-        }
-    };
-    if !whole {
-        let _ = child.kill();
-    }
-    let status = child.wait().ok()?;
-    (whole && status.success()).then_some(bytes)
+        .env("LC_ALL", "C");
+    command
 }
 
 /// The options that turn every content filter off; none when one has a name that no option can say.
@@ -150,37 +121,15 @@ fn filters_off(keys: &[u8]) -> Option<Vec<String>> {
     Some(options.flatten().collect())
 }
 
-/// Reads what is there next; 0 at the end, none when time is up or it cannot be read.
-fn more(out: &mut std::process::ChildStdout, buffer: &mut [u8], deadline: Instant) -> Option<usize> {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let wait = PollTimeout::from(u16::try_from(left.as_millis()).unwrap_or(u16::MAX));
-        if left.is_zero() {
-            return None;
-        }
-        // the end of any child of the program interrupts both calls: that is no answer of git's
-        match poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait) {
-            Ok(0) => return None,
-            Ok(_) => {}
-            Err(Errno::EINTR) => continue,
-            Err(_) => return None,
-        }
-        match out.read(buffer) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            read => return read.ok(),
-        }
-    }
-}
-
 /// Reads records until the state is known, the output ends, or time is up.
-fn answer(mut out: std::process::ChildStdout, deadline: Instant) -> Option<GitState> {
+fn told(mut out: std::process::ChildStdout, deadline: Instant) -> Option<GitState> {
     let mut bytes = Vec::new();
     let mut buffer = [0_u8; 16 * 1024];
     let ended = loop {
         match more(&mut out, &mut buffer, deadline) {
-            Some(0) => break true,
-            Some(count) => bytes.extend_from_slice(&buffer[..count]),
-            None => break false,
+            Ok(0) => break true,
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+            Err(_) => break false,
         }
         // one change is all that has to be known
         if parse(&bytes).is_some_and(|state| state.dirty == Some(true)) {

@@ -9,35 +9,21 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::path::Path;
+use std::process::Stdio;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use windlass::api::access::Mode;
-use windlass::api::command::{Command as Ask, JobAsk, Query};
-use windlass::api::event::Event;
-use windlass::api::job::JobState;
-use windlass::base::{JobId, SessionId};
-use windlass::engine::Which;
+use windlass::base::SessionId;
 use windlass::law::batch::{Batch, Found, Node, Told, reopen, standing};
-use windlass::process::keeper::KEEPER_ARGUMENT;
-use windlass::store::Dirs;
 
-use crate::commands::{LONG, binary, carrying, mark};
+use crate::commands::carrying;
 use crate::job_lines::{self, EndLine};
-use crate::session::{Place, Running};
-
-const SCENARIOS: usize = 300;
-/// Scenarios that run at the same time.
-const AT_ONCE: usize = 6;
+use crate::killed_exec::{KilledExec, end_all, running, wait};
+use crate::scenarios::on_threads;
+use crate::session::Running;
 
 /// What becomes of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,28 +103,13 @@ fn rule(scenario: &Scenario) -> String {
 /// The program under test, and what it leaves.
 struct Crash<'a> {
     scenario: &'a Scenario,
-    place: Place,
-    marks: Vec<String>,
-    blocker: String,
+    exec: KilledExec,
 }
 
 impl<'a> Crash<'a> {
     fn new(scenario: &'a Scenario) -> Self {
-        let place = Place::new();
-        let on_disconnect = if scenario.kept { "keep" } else { "end" };
-        let settings = json!({"jobs": {"on_disconnect": on_disconnect}});
-        let config = place.cwd().join("home/config/windlass");
-        std::fs::create_dir_all(&config).unwrap();
-        std::fs::write(config.join("settings.json"), settings.to_string()).unwrap();
-        let marks = scenario.jobs.iter().map(|_| mark()).collect();
-        let crash = Self { scenario, place, marks, blocker: mark() };
-        crash.place.write("script.json", &crash.script().to_string());
-        crash
-    }
-
-    fn script(&self) -> Value {
-        let mut turns = Vec::new();
-        for (n, ((bytes, fate), mark)) in self.scenario.jobs.iter().zip(&self.marks).enumerate() {
+        let command = |n: usize, mark: &str| {
+            let (bytes, fate) = &scenario.jobs[n];
             let prints = format!("head -c {bytes} /dev/zero");
             let then = match fate {
                 Fate::Before(code) => format!("{prints}; exit {code}"),
@@ -147,40 +118,20 @@ impl<'a> Crash<'a> {
                     format!("while ! [ -e go ]; do read -t 0.01 <> <(:); done; {prints}; exit {code}")
                 }
             };
-            let input = json!({"command": format!("{prints}; : >ready.{n}; {then}"), "background": true});
-            turns.push(json!({"calls": [{"tool": "bash", "input": input}]}));
-        }
-        let waits = json!({"command": format!("exec sleep {}", self.blocker)});
-        turns.push(json!({"calls": [{"tool": "bash", "input": waits}]}));
-        json!({"turns": turns})
-    }
-
-    fn home(&self, name: &str) -> PathBuf {
-        self.place.cwd().join("home").join(name)
-    }
-
-    fn start(&self) -> Child {
-        let script = self.place.cwd().join("script.json");
-        Command::new(binary())
-            .args(["exec", "--json", "--approve", "auto", "--model"])
-            .arg(format!("scripted:{}", script.display()))
-            .arg("begin")
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.home(""))
-            .env("XDG_CONFIG_HOME", self.home("config"))
-            .env("XDG_STATE_HOME", self.home("state"))
-            .env("TMPDIR", self.home(""))
-            .current_dir(self.place.cwd())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap()
+            format!("{prints}; : >ready.{n}; {then}")
+        };
+        let exec = KilledExec::new(scenario.jobs.len(), command);
+        let on_disconnect = if scenario.kept { "keep" } else { "end" };
+        let settings = json!({"jobs": {"on_disconnect": on_disconnect}});
+        let config = exec.home("config/windlass");
+        std::fs::create_dir_all(&config).unwrap();
+        std::fs::write(config.join("settings.json"), settings.to_string()).unwrap();
+        Self { scenario, exec }
     }
 
     /// Runs the program up to its last call, and kills it there. The session.
     fn crash(&self) -> SessionId {
-        let mut program = self.start();
+        let mut program = self.exec.start(Stdio::piped());
         let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
         let mut session = None;
         let mut settled = 0;
@@ -197,47 +148,38 @@ impl<'a> Crash<'a> {
         }
         let session = session.unwrap();
         for (n, (_, fate)) in self.scenario.jobs.iter().enumerate() {
-            let ready = self.place.cwd().join(format!("ready.{n}"));
+            let ready = self.exec.place.cwd().join(format!("ready.{n}"));
             wait("a job has printed", || ready.exists());
             if let Fate::Before(_) = fate {
                 self.wait_for_end(&session, n);
             }
         }
         if !self.scenario.early {
-            wait("the last call", || !carrying(&self.blocker).is_empty());
+            wait("the last call", || !carrying(&self.exec.blocker).is_empty());
         }
         program.kill().unwrap();
         program.wait().unwrap();
         session
     }
 
-    fn dir(&self, session: &SessionId, n: usize) -> PathBuf {
-        let jobs = self.dirs().session(session).join("jobs");
-        jobs.join(format!("j{}", n + 1))
-    }
-
-    fn dirs(&self) -> Dirs {
-        Dirs::at(self.home("state").join("windlass"), self.home("config").join("windlass"))
-    }
-
     fn wait_for_end(&self, session: &SessionId, n: usize) {
-        let end = self.dir(session, n).join("end.json");
+        let end = self.exec.job_dir(session, n).join("end.json");
         wait("the record of an end", || end.exists());
     }
 
     /// What happens between the crash and the next open.
     fn meanwhile(&self, session: &SessionId) {
-        wait("the call that waited is over", || carrying(&self.blocker).is_empty());
+        wait("the call that waited is over", || carrying(&self.exec.blocker).is_empty());
         if self.scenario.kept {
-            self.place.write("go", "");
+            self.exec.place.write("go", "");
         }
         for (n, (bytes, fate)) in self.scenario.jobs.iter().enumerate() {
             match (fate, self.scenario.kept) {
                 (Fate::KeeperDies, true) => {
                     // what it printed is spooled before its keeper dies: else nobody ever had it
-                    let spool = self.dir(session, n).join("output");
+                    let spool = self.exec.job_dir(session, n).join("output");
                     wait("its output", || std::fs::metadata(&spool).is_ok_and(|m| m.len() >= *bytes as u64));
-                    let keeper = std::fs::read(self.dir(session, n).join("keeper.json")).unwrap();
+                    let keeper = std::fs::read(self.exec.job_dir(session, n).join("keeper.json")).unwrap();
                     let keeper: Value = serde_json::from_slice(&keeper).unwrap();
                     let pid = i32::try_from(keeper["keeper"]["pid"].as_i64().unwrap()).unwrap();
                     kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
@@ -252,36 +194,21 @@ impl<'a> Crash<'a> {
     }
 
     fn open(&self, session: &SessionId) -> Running {
-        let mut options = self.place.options(r#"{"turns": []}"#, Mode::Auto, Which::Id(session.clone()));
-        options.dirs = self.dirs();
-        options.limits.jobs_kept = self.scenario.kept;
-        let mut open = Running::try_open(options).unwrap();
-        // the jobs of before are listed before the first command is heard, and looked up beside it
-        open.command(Ask::Ask { number: 1, query: Query::Prompts });
-        while !open.events.iter().any(|event| matches!(event, Event::Answered { .. })) {
-            let mut looked = false;
-            open.until("an answer", |_| std::mem::replace(&mut looked, true).then_some(()));
-        }
-        open.until("how each stands", |record| {
-            record.jobs.iter().all(|(_, row)| row.state != JobState::Sought).then_some(())
-        });
-        open
+        self.exec.open(session, |options| options.limits.jobs_kept = self.scenario.kept)
     }
 
     /// What is found; the session is left as a person leaves it.
     fn found(&self, session: &SessionId) -> String {
-        let mut open = self.open(session);
-        let running: Vec<u32> = open.until("the jobs", |record| {
-            Some(record.jobs.iter().filter(|(_, row)| row.runs()).map(|(job, _)| job.0).collect())
-        });
+        let open = self.open(session);
+        let running: Vec<u32> = running(&open).iter().map(|job| job.0).collect();
         for job in &running {
-            assert!(!carrying(&self.marks[*job as usize - 1]).is_empty(), "j{job} is shown as running");
+            assert!(!carrying(&self.exec.marks[*job as usize - 1]).is_empty(), "j{job} is shown as running");
         }
         open.close();
-        let journal = self.dirs().session(session).join("journal.jsonl");
+        let journal = self.exec.journal(session);
         let ends = job_lines::ends(&journal);
         let mut out = String::new();
-        for (n, mark) in self.marks.iter().enumerate() {
+        for (n, mark) in self.exec.marks.iter().enumerate() {
             let job = n as u32 + 1;
             let own: Vec<&EndLine> = ends.iter().filter(|end| end.job == job).collect();
             let state = match (running.contains(&job), own.first()) {
@@ -294,7 +221,7 @@ impl<'a> Crash<'a> {
             };
             // a process that was killed may take a moment to be gone
             wait("what is over is gone", || running.contains(&job) || carrying(mark).is_empty());
-            let bytes = std::fs::metadata(self.dir(session, n).join("output")).unwrap().len();
+            let bytes = std::fs::metadata(self.exec.job_dir(session, n).join("output")).unwrap().len();
             out += &line(job, &state, bytes, own.len());
         }
         let _ = writeln!(out, "nodes {:?}", job_lines::nodes(&journal).into_iter().collect::<Vec<_>>());
@@ -303,42 +230,10 @@ impl<'a> Crash<'a> {
 
     /// Ends what runs on.
     fn clean(&self, session: &SessionId) {
-        let mut open = self.open(session);
-        let jobs: Vec<JobId> = open.until("the jobs", |record| {
-            Some(record.jobs.iter().filter(|(_, row)| row.runs()).map(|(job, _)| *job).collect())
-        });
-        for job in &jobs {
-            open.command(Ask::Job { job: *job, ask: JobAsk::Kill });
-        }
-        open.until("their ends", |record| record.jobs.iter().all(|(_, row)| !row.runs()).then_some(()));
-        open.close();
-        for (n, mark) in self.marks.iter().enumerate() {
+        end_all(self.open(session));
+        for (n, mark) in self.exec.marks.iter().enumerate() {
             let living = carrying(mark).is_empty();
             assert!(living, "a kill ends the whole tree of {n}: {} {:?}", status(mark), self.scenario);
-        }
-    }
-}
-
-/// A test that fails leaves nothing behind either: a keeper that is told to go ends its tree.
-impl Drop for Crash<'_> {
-    fn drop(&mut self) {
-        let sessions = std::fs::read_dir(self.dirs().sessions()).into_iter().flatten().flatten();
-        for session in sessions {
-            for call in std::fs::read_dir(session.path().join("calls")).into_iter().flatten().flatten() {
-                let keeper = std::fs::read(call.path().join("keeper.json")).unwrap_or_default();
-                let keeper: Value = serde_json::from_slice(&keeper).unwrap_or_default();
-                let pid = keeper["keeper"]["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
-                if let Some(pid) = pid.filter(|_| !call.path().join("end.json").exists()) {
-                    let argv = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-                    let marked = KEEPER_ARGUMENT.as_bytes();
-                    if argv.split(|byte| *byte == 0).any(|word| word == marked) {
-                        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
-                    }
-                }
-            }
-        }
-        for pid in self.marks.iter().chain([&self.blocker]).flat_map(|mark| carrying(mark)) {
-            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
     }
 }
@@ -351,7 +246,7 @@ fn real(scenario: &Scenario) -> String {
     let second = crash.found(&session);
     assert_eq!(first, second, "opened once more, it is the same: {scenario:?}");
     crash.clean(&session);
-    private(&crash.dirs().session(&session));
+    private(&crash.exec.dirs().session(&session));
     first
 }
 
@@ -382,30 +277,9 @@ fn gone(pid: i32) -> bool {
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
-fn wait(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < LONG, "never: {what}");
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-}
-
 #[test]
 fn job_record_survives_crash() {
-    let mut runner = TestRunner::default();
-    let scenarios: Vec<Scenario> =
-        (0..SCENARIOS).map(|_| scenario().new_tree(&mut runner).unwrap().current()).collect();
-    let next = AtomicUsize::new(0);
-    let ran = Mutex::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(scenario) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    assert_eq!(rule(scenario), real(scenario), "{scenario:#?}");
-                    *ran.lock().unwrap() += 1;
-                }
-            });
-        }
-    });
-    assert_eq!(ran.into_inner().unwrap(), SCENARIOS);
+    for (scenario, real) in on_threads(&scenario(), real) {
+        assert_eq!(rule(&scenario), real, "{scenario:#?}");
+    }
 }

@@ -7,28 +7,21 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use windlass::api::access::Mode;
-use windlass::api::command::{Command as Ask, JobAsk, Query};
-use windlass::api::event::Event;
-use windlass::api::job::JobState;
 use windlass::base::{JobId, SessionId};
-use windlass::engine::Which;
 use windlass::process::record::ProcessId;
 use windlass::process::tree;
 use windlass::process::visit::Visit;
 use windlass::process::wire::{FromKeeper, ToKeeper};
-use windlass::store::Dirs;
 
-use crate::commands::{LONG, binary, carrying, mark};
+use crate::commands::carrying;
 use crate::job_lines;
-use crate::session::{Place, Running};
+use crate::killed_exec::{KilledExec, end_all, running, wait};
 
 const JOBS: usize = 10;
 const MOMENTS: usize = 4;
@@ -67,10 +60,8 @@ struct Struck {
 }
 
 struct Storm {
-    place: Place,
+    exec: KilledExec,
     moment: Moment,
-    marks: Vec<String>,
-    blocker: String,
 }
 
 /// What was asked of a job by the visitor who keeps every other one, and whether its keeper said that it is so.
@@ -78,69 +69,27 @@ type Asked = Mutex<BTreeMap<usize, bool>>;
 
 impl Storm {
     fn new(moment: Moment) -> Self {
-        let storm =
-            Self { place: Place::new(), moment, marks: (0..JOBS).map(|_| mark()).collect(), blocker: mark() };
-        storm.place.write("script.json", &storm.script().to_string());
-        storm
+        let command = |n: usize, mark: &str| {
+            let bytes = Self::bytes(n);
+            let then = match n % 5 {
+                0 => format!("setsid sleep {mark} & exec sleep {mark}"),
+                1 => format!("(sleep {mark} &) ; exec sleep {mark}"),
+                2 if moment.deaf => format!("trap '' TERM; while :; do sleep {mark}; done"),
+                _ => format!("exec sleep {mark}"),
+            };
+            format!("head -c {bytes} /dev/zero; : >ready.{n}; {then}")
+        };
+        Self { exec: KilledExec::new(JOBS, command), moment }
     }
 
     fn bytes(n: usize) -> u64 {
         1000 + 37 * n as u64
     }
 
-    fn script(&self) -> Value {
-        let mut turns = Vec::new();
-        for (n, mark) in self.marks.iter().enumerate() {
-            let bytes = Self::bytes(n);
-            let then = match n % 5 {
-                0 => format!("setsid sleep {mark} & exec sleep {mark}"),
-                1 => format!("(sleep {mark} &) ; exec sleep {mark}"),
-                2 if self.moment.deaf => format!("trap '' TERM; while :; do sleep {mark}; done"),
-                _ => format!("exec sleep {mark}"),
-            };
-            let command = format!("head -c {bytes} /dev/zero; : >ready.{n}; {then}");
-            let input = json!({"command": command, "background": true});
-            turns.push(json!({"calls": [{"tool": "bash", "input": input}]}));
-        }
-        let waits = json!({"command": format!("exec sleep {}", self.blocker)});
-        turns.push(json!({"calls": [{"tool": "bash", "input": waits}]}));
-        json!({"turns": turns})
-    }
-
-    fn home(&self, name: &str) -> PathBuf {
-        self.place.cwd().join("home").join(name)
-    }
-    fn dirs(&self) -> Dirs {
-        Dirs::at(self.home("state").join("windlass"), self.home("config").join("windlass"))
-    }
-
-    fn start(&self) -> Child {
-        Command::new(binary())
-            .args(["exec", "--json", "--approve", "auto", "--model"])
-            .arg(format!("scripted:{}", self.place.cwd().join("script.json").display()))
-            .arg("begin")
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.home(""))
-            .env("XDG_CONFIG_HOME", self.home("config"))
-            .env("XDG_STATE_HOME", self.home("state"))
-            .env("TMPDIR", self.home(""))
-            .current_dir(self.place.cwd())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap()
-    }
-
     /// The session, once there is one.
     fn session(&self) -> Option<SessionId> {
-        let mut found = std::fs::read_dir(self.dirs().sessions()).ok()?.flatten();
+        let mut found = std::fs::read_dir(self.exec.dirs().sessions()).ok()?.flatten();
         found.find_map(|entry| Some(SessionId::new(entry.file_name().to_str()?)))
-    }
-
-    fn job_dir(&self, session: &SessionId, n: usize) -> PathBuf {
-        self.dirs().session(session).join("jobs").join(format!("j{}", n + 1))
     }
 
     /// Keeps every other job as soon as it is there, until it is told to stop.
@@ -151,7 +100,7 @@ impl Storm {
                 if asked.lock().unwrap().contains_key(&n) || over.load(Ordering::Relaxed) {
                     continue;
                 }
-                let Ok((visit, _)) = Visit::open(&self.job_dir(&session, n)) else { continue };
+                let Ok((visit, _)) = Visit::open(&self.exec.job_dir(&session, n)) else { continue };
                 asked.lock().unwrap().insert(n, false);
                 if keep(visit) {
                     asked.lock().unwrap().insert(n, true);
@@ -165,12 +114,12 @@ impl Storm {
     fn strike(&self) -> Struck {
         let (asked, over) = (Asked::default(), AtomicBool::new(false));
         let (lived, at) = std::thread::scope(|scope| {
-            let mut program = self.start();
+            let mut program = self.exec.start(Stdio::null());
             scope.spawn(|| self.visitor(&asked, &over));
             if self.moment.all_run {
                 wait("all jobs run", || {
                     let kept = asked.lock().unwrap().values().filter(|kept| **kept).count();
-                    kept == JOBS / 2 && !carrying(&self.blocker).is_empty()
+                    kept == JOBS / 2 && !carrying(&self.exec.blocker).is_empty()
                 });
             }
             std::thread::sleep(self.moment.after);
@@ -188,14 +137,17 @@ impl Storm {
     fn living(&self) -> BTreeMap<usize, ProcessId> {
         let one =
             |mark: &String| carrying(mark).into_iter().filter_map(tree::seen).map(|seen| seen.id).next();
-        self.marks.iter().enumerate().filter_map(|(n, mark)| Some((n, one(mark)?))).collect()
+        self.exec.marks.iter().enumerate().filter_map(|(n, mark)| Some((n, one(mark)?))).collect()
     }
 
     /// What must be gone is gone in time; which jobs go on, and how long the others took.
     fn aftermath(&self, struck: &Struck) -> (Vec<usize>, Duration) {
         let may_live = |n: &usize| struck.asked.contains_key(n);
-        let dying: Vec<&String> =
-            (0..JOBS).filter(|n| !may_live(n)).map(|n| &self.marks[n]).chain([&self.blocker]).collect();
+        let dying: Vec<&String> = (0..JOBS)
+            .filter(|n| !may_live(n))
+            .map(|n| &self.exec.marks[n])
+            .chain([&self.exec.blocker])
+            .collect();
         wait("what is not kept is gone", || dying.iter().all(|mark| carrying(mark).is_empty()));
         let took = struck.at.elapsed();
         // whoever was asked and did not answer any more may be kept or not; it is decided by then
@@ -206,9 +158,9 @@ impl Storm {
         for (n, answered) in &struck.asked {
             if *answered {
                 // its shell may not have come to its sleep yet
-                wait("what was kept sleeps", || !carrying(&self.marks[*n]).is_empty());
+                wait("what was kept sleeps", || !carrying(&self.exec.marks[*n]).is_empty());
             }
-            let lives = !carrying(&self.marks[*n]).is_empty();
+            let lives = !carrying(&self.exec.marks[*n]).is_empty();
             kept.extend(lives.then_some(*n));
             if let (true, Some(process)) = (lives, struck.lived.get(n)) {
                 let same = tree::seen(process.pid).is_some_and(|seen| seen.id == *process);
@@ -217,52 +169,30 @@ impl Storm {
         }
         // a keeper writes the end down when its last process is gone: until then it has not ended
         if let Some(session) = self.session() {
-            for n in (0..JOBS).filter(|n| !kept.contains(n) && self.job_dir(&session, *n).exists()) {
-                let end = self.job_dir(&session, n).join("end.json");
+            for n in (0..JOBS).filter(|n| !kept.contains(n) && self.exec.job_dir(&session, *n).exists()) {
+                let end = self.exec.job_dir(&session, n).join("end.json");
                 wait("its end is recorded", || end.exists());
             }
         }
         (kept, took)
     }
 
-    fn open(&self, session: &SessionId) -> Running {
-        let mut options = self.place.options(r#"{"turns": []}"#, Mode::Auto, Which::Id(session.clone()));
-        options.dirs = self.dirs();
-        let mut open = Running::try_open(options).unwrap();
-        // the jobs of before are listed before the first command is heard, and looked up beside it
-        open.command(Ask::Ask { number: 1, query: Query::Prompts });
-        while !open.events.iter().any(|event| matches!(event, Event::Answered { .. })) {
-            let mut looked = false;
-            open.until("an answer", |_| std::mem::replace(&mut looked, true).then_some(()));
-        }
-        open.until("how each stands", |record| {
-            record.jobs.iter().all(|(_, row)| row.state != JobState::Sought).then_some(())
-        });
-        open
-    }
-
     /// What the opened session says of each job, and what it must say.
     fn told(&self, session: &SessionId, kept: &[usize]) -> (String, String) {
-        let mut open = self.open(session);
-        let running: Vec<JobId> = open.until("the jobs", |record| {
-            Some(record.jobs.iter().filter(|(_, row)| row.runs()).map(|(job, _)| *job).collect())
-        });
-        let journal = self.dirs().session(session).join("journal.jsonl");
-        for job in &running {
-            open.command(Ask::Job { job: *job, ask: JobAsk::Kill });
-        }
-        open.until("their ends", |record| record.jobs.iter().all(|(_, row)| !row.runs()).then_some(()));
-        open.close();
+        let open = self.exec.open(session, |_| ());
+        let running = running(&open);
+        end_all(open);
+        let journal = self.exec.journal(session);
         let ends = job_lines::ends(&journal);
         let (mut real, mut rule) = (String::new(), String::new());
         // where the node does not stand yet it is still a call: that is settled as interrupted
-        for n in (0..JOBS).filter(|n| self.job_dir(session, *n).join("job.json").exists()) {
+        for n in (0..JOBS).filter(|n| self.exec.job_dir(session, *n).join("job.json").exists()) {
             let job = JobId(n as u32 + 1);
             let causes: Vec<&str> =
                 ends.iter().filter(|end| end.job == job.0).map(|end| end.cause.as_str()).collect();
             let file =
-                std::fs::metadata(self.job_dir(session, n).join("output")).map_or(0, |meta| meta.len());
-            let printed = self.place.cwd().join(format!("ready.{n}")).exists();
+                std::fs::metadata(self.exec.job_dir(session, n).join("output")).map_or(0, |meta| meta.len());
+            let printed = self.exec.place.cwd().join(format!("ready.{n}")).exists();
             let whole = !printed || file == Self::bytes(n);
             let _ = writeln!(real, "{job} runs {} ends {causes:?} whole {whole}", running.contains(&job));
             let lives = kept.contains(&n);
@@ -276,16 +206,6 @@ impl Storm {
 impl Struck {
     fn all_answered(&self) -> bool {
         self.asked.values().all(|kept| *kept)
-    }
-}
-
-/// A test that fails leaves nothing behind either: a keeper whose command is killed goes by itself.
-impl Drop for Storm {
-    fn drop(&mut self) {
-        for pid in self.marks.iter().chain([&self.blocker]).flat_map(|mark| carrying(mark)) {
-            let _ =
-                nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
-        }
     }
 }
 
@@ -303,26 +223,18 @@ fn keep(mut visit: Visit) -> bool {
     }
 }
 
-fn wait(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < LONG, "never: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
 /// One moment: how long what was not kept took to go, how many were kept, and how many jobs there were.
 fn strike(moment: Moment) -> (Duration, usize, usize) {
     let storm = Storm::new(moment);
     let struck = storm.strike();
     let (kept, took) = storm.aftermath(&struck);
     let mut jobs = 0;
-    if let Some(session) = storm.session().filter(|session| begun(&storm.dirs().session(session))) {
+    if let Some(session) = storm.session().filter(|session| begun(&storm.exec.dirs().session(session))) {
         let (real, rule) = storm.told(&session, &kept);
         assert_eq!(rule, real, "{moment:?}");
         jobs = rule.lines().count();
     }
-    for mark in &storm.marks {
+    for mark in &storm.exec.marks {
         wait("nothing is left", || carrying(mark).is_empty());
     }
     (took, kept.len(), jobs)

@@ -34,6 +34,7 @@ mod journal;
 mod keeper;
 mod keeper_cost;
 mod kill_storm;
+mod killed_exec;
 mod lease;
 mod many_jobs;
 mod markdown;

@@ -1,16 +1,13 @@
 //! Makes a hold: bubblewrap sets the namespaces up around a shell that waits, they are opened, and the shell may go.
 //! Blocking.
 
-use std::io::{ErrorKind, Read};
-use std::os::fd::AsFd;
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-
 use super::plan::{Facts, arguments};
 use crate::process::Inside;
+use crate::process::answer::more;
 
 /// How long it may take to be set up.
 const TIME_MAX: Duration = Duration::from_secs(30);
@@ -58,26 +55,11 @@ fn told_number(bubblewrap: &mut Child) -> Option<u32> {
     let out = bubblewrap.stdout.as_mut()?;
     let until = Instant::now() + TIME_MAX;
     let mut told = Vec::new();
+    let mut byte = [0];
     while !told.ends_with(b"\n") {
-        let left = until.saturating_duration_since(Instant::now());
-        let wait = PollTimeout::from(u16::try_from(left.as_millis()).unwrap_or(u16::MAX));
-        let mut fds = [PollFd::new(out.as_fd(), PollFlags::POLLIN)];
-        if left.is_zero() {
-            return None;
-        }
-        // the end of any child of the program interrupts both calls: that is no answer of its
-        match poll(&mut fds, wait) {
-            Ok(0) => return None,
-            Ok(_) => {}
-            Err(Errno::EINTR) => continue,
-            Err(_) => return None,
-        }
-        let mut byte = [0];
-        match out.read(&mut byte) {
-            Ok(0) => return None,
-            Ok(_) => told.extend(byte),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => return None,
+        match more(out, &mut byte, until) {
+            Ok(1..) => told.extend(byte),
+            Ok(0) | Err(_) => return None,
         }
     }
     std::str::from_utf8(&told).ok()?.trim().parse().ok()

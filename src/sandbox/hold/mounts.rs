@@ -1,8 +1,8 @@
 //! Other names of a directory, from the table of mounts: pure.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+
+use crate::process::mounts::{Mount, mounts};
 
 /// Another name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,15 +13,9 @@ pub struct Other {
     pub of: PathBuf,
 }
 
-struct Mount {
-    device: String,
-    root: PathBuf,
-    at: PathBuf,
-}
-
 /// Where else `dir` (a real path) or a directory in it can be reached. What is told may lie under another mount.
 pub fn other_names(table: &[u8], dir: &Path) -> Vec<Other> {
-    let mounts: Vec<Mount> = table.split(|byte| *byte == b'\n').filter_map(mount).collect();
+    let mounts: Vec<Mount> = mounts(table).collect();
     // of several at one place the last one is on top
     let own = mounts.iter().filter(|mount| dir.starts_with(&mount.at));
     let Some(own) = own.max_by_key(|mount| mount.at.components().count()) else { return Vec::new() };
@@ -44,32 +38,6 @@ pub fn other_names(table: &[u8], dir: &Path) -> Vec<Other> {
 /// Joined, without the slash that an empty path would leave at the end.
 fn plain_join(above: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() { above.to_owned() } else { above.join(below) }
-}
-
-fn mount(line: &[u8]) -> Option<Mount> {
-    let mut fields = line.split(|byte| *byte == b' ').skip(2);
-    let device = String::from_utf8_lossy(fields.next()?).into_owned();
-    Some(Mount { device, root: unescaped(fields.next()?), at: unescaped(fields.next()?) })
-}
-
-/// Spaces and the like stand there as `\040`.
-fn unescaped(field: &[u8]) -> PathBuf {
-    let mut out = Vec::new();
-    let mut rest = field;
-    while let Some((first, after)) = rest.split_first() {
-        let octal = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\') {
-            Some(byte) => {
-                out.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                out.push(*first);
-                rest = after;
-            }
-        }
-    }
-    OsString::from_vec(out).into()
 }
 
 #[cfg(test)]
