@@ -80,6 +80,9 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Suspend => out.push(Effect::Suspend),
         A::Redraw => out.push(Effect::Redraw),
         A::Dump => out.push(Effect::Dump),
+        A::SelectText => {
+            to_conversation(model, conversation::Msg::Pick(conversation::Pick::Enter), now, out);
+        }
         A::Find => model.overlays.push(Overlay::Line(line::State::new(line::Kind::Find))),
         A::Once | A::ForSession | A::Always | A::No | A::NoBecause => answer(model, action, now, out),
         A::Choose | A::ChoiceNext | A::ChoicePrevious => answer(model, action, now, out),

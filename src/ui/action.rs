@@ -35,6 +35,8 @@ pub enum Layer {
     List,
     /// In an approval.
     Approval,
+    /// While text is selected by keys.
+    Select,
 }
 
 /// All layers: name in the keymap, title in the help.
@@ -52,6 +54,7 @@ pub const LAYERS: &[(Layer, &str, &str)] = &[
     (Layer::ConflictEdit, "conflict-edit", "Writing the result by hand: also the keys of the composer"),
     (Layer::List, "list", "In lists"),
     (Layer::Approval, "approval", "In an approval"),
+    (Layer::Select, "select", "Selecting text: in the conversation, a transcript, the output of a job"),
 ];
 
 /// What a key can do.
@@ -199,6 +202,8 @@ pub enum Action {
     KeysHere,
     /// Back to the composer.
     Leave,
+    /// Select text with keys.
+    SelectText,
     /// The next job.
     JobNext,
     /// The job before.
@@ -279,6 +284,8 @@ pub enum Action {
     ViewBack,
     /// Back to the list.
     ViewLeave,
+    /// Select text with keys.
+    ViewSelect,
     /// What is typed is the screen's again.
     LeaveTerminal,
     /// The next agent.
@@ -489,6 +496,46 @@ pub enum Action {
     PreviewUp,
     /// Back to the draft without an answer.
     Aside,
+    /// Left.
+    PickLeft,
+    /// Right.
+    PickRight,
+    /// A row up.
+    PickUp,
+    /// A row down.
+    PickDown,
+    /// To the next word.
+    PickWord,
+    /// A word back.
+    PickWordBack,
+    /// To the row's begin.
+    PickBegin,
+    /// To the row's end.
+    PickEnd,
+    /// Half a page down.
+    PickHalfDown,
+    /// Half a page up.
+    PickHalfUp,
+    /// A page down.
+    PickPageDown,
+    /// A page up.
+    PickPageUp,
+    /// To the beginning.
+    PickFirst,
+    /// To the end.
+    PickLast,
+    /// Mark from here on.
+    PickMark,
+    /// Mark whole lines from here on.
+    PickLines,
+    /// To the other end of what is marked.
+    PickSwap,
+    /// Copy what is marked.
+    PickTake,
+    /// Every key.
+    PickKeys,
+    /// Select nothing.
+    PickLeave,
 }
 
 impl Action {

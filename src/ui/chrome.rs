@@ -205,6 +205,9 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
 fn hints_of_pane(model: &Model) -> Option<Vec<(Action, &'static str)>> {
     match model.focus {
         PaneId::Composer | PaneId::Live => None,
+        PaneId::Conversation if model.conversation.picks() => {
+            Some(crate::ui::select_update::hints(model.conversation.marks()))
+        }
         PaneId::Conversation => Some(vec![
             (Action::Leave, "write"),
             (Action::Next, "next"),

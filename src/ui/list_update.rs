@@ -88,7 +88,8 @@ pub fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effe
         MouseDid::WheelUp => Msg::Scroll(-WHEEL_ROWS),
         MouseDid::WheelDown => Msg::Scroll(WHEEL_ROWS),
         MouseDid::Press => Msg::Click(mouse.row - area.y),
-        MouseDid::Release | MouseDid::Drag | MouseDid::Other => return true,
+        // what was selected elsewhere may end here
+        MouseDid::Release | MouseDid::Drag | MouseDid::Other => return false,
     };
     match (pane, mouse.did) {
         (PaneId::Jobs, MouseDid::Press) => jobs_update::enter(model),

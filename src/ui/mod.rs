@@ -56,6 +56,8 @@ mod pen;
 mod ring;
 /// The loop.
 mod run;
+/// Selecting text by keys.
+mod select_update;
 /// Signals in the screen's poll.
 mod signals;
 /// The guard of the terminal's modes.

@@ -351,7 +351,15 @@ impl Model {
         let toast = self.toast.as_ref().map(|t| t.until);
         let quit = self.quit_until;
         let arm = (!self.approvals.is_empty()).then(|| self.approve.arms_at()).flatten();
-        [toast, quit, arm].into_iter().flatten().filter(|at| *at > now).min()
+        let pull = self.pulls_at().map(|at| at.max(now.plus(Millis(1))));
+        [toast, quit, arm, pull].into_iter().flatten().filter(|at| *at > now).min()
+    }
+
+    /// When a view scrolls by itself, because the mouse selects over its edge.
+    pub fn pulls_at(&self) -> Option<Millis> {
+        let transcript = self.agent_view.as_ref().and_then(|view| view.conversation.pulls_at());
+        let log = self.job_view.as_ref().and_then(job_view::State::pulls_at);
+        [self.conversation.pulls_at(), transcript, log].into_iter().flatten().min()
     }
 
     /// What moves on the screen by itself.

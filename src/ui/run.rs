@@ -15,7 +15,7 @@ use crate::api::job::Notify;
 use crate::base::Millis;
 use crate::link::{Front, Host, Leave, Next};
 use crate::ui::agent_view;
-use crate::ui::clipboard::{Between, between, osc52, word};
+use crate::ui::clipboard::{Between, between, copy};
 use crate::ui::conflict_update;
 use crate::ui::depth::{Depth, depth};
 use crate::ui::ends;
@@ -201,6 +201,10 @@ impl<'a> Screen<'a> {
         if self.model.toast.as_ref().is_some_and(|t| t.until <= now)
             || self.model.quit_until.is_some_and(|at| at <= now)
         {
+            self.pacer.input();
+            self.tell(Msg::Tick);
+        }
+        if self.model.pulls_at().is_some_and(|at| at <= now) {
             self.pacer.input();
             self.tell(Msg::Tick);
         }
@@ -443,9 +447,11 @@ impl<'a> Screen<'a> {
             match effect {
                 Effect::Send(command) => self.send(command),
                 Effect::Copy(text) => {
-                    let bytes = osc52(&text, self.between);
-                    self.terminal.write(&bytes);
-                    self.tell(Msg::Say(word(&text, self.between)));
+                    let said = copy(&text, self.between).map(|(bytes, said)| {
+                        self.terminal.write(&bytes);
+                        said
+                    });
+                    self.tell(Msg::Say(said.unwrap_or_else(|why| why)));
                 }
                 Effect::Edit(text) => match self.outside(|host, leave| host.edit_text(&text, leave)) {
                     Ok(text) => self.tell(Msg::Composer(composer::Msg::Edited(text))),

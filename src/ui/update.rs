@@ -18,6 +18,7 @@ use crate::ui::msg::{Effect, Msg};
 use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::overlay_update;
 use crate::ui::pane::{PaneId, composer, conflict, conversation};
+use crate::ui::select_update;
 use crate::ui::tree_update::{self, to_tree};
 
 /// Changes the model by a message.
@@ -38,6 +39,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         Msg::Tick => {
             model.toast = model.toast.take().filter(|t| t.until > now);
             model.quit_until = model.quit_until.filter(|at| *at > now);
+            pull(model, now, &mut out);
         }
         Msg::Composer(msg) => to_composer(model, msg, now, &mut out),
         Msg::Conversation(msg) => to_conversation(model, msg, now, &mut out),
@@ -110,7 +112,7 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
         return conflict_update::on_mouse(model, mouse, now, out);
     }
     if model.overlays.is_empty() && model.job_view.is_some() {
-        return job_view::on_mouse(model, mouse);
+        return job_view::on_mouse(model, mouse, now, out);
     }
     if model.overlays.is_empty() && model.agent_view.is_some() {
         return agent_view::on_mouse(model, mouse, now, out);
@@ -128,12 +130,18 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
                 && model.approvals.is_empty()
                 && area.contains((mouse.column, mouse.row).into())
             {
-                let msg = conversation::Msg::Click { column: mouse.column - area.x, row: mouse.row - area.y };
+                let msg = conversation::Msg::Press { column: mouse.column - area.x, row: mouse.row - area.y };
                 to_conversation(model, msg, now, out);
             }
             return;
         }
-        MouseDid::Release | MouseDid::Drag | MouseDid::Other => return,
+        // what began in the conversation goes on there
+        MouseDid::Drag => {
+            let msg = conversation::drag(model.conversation_area, mouse);
+            return to_conversation(model, msg, now, out);
+        }
+        MouseDid::Release => return to_conversation(model, conversation::Msg::Release, now, out),
+        MouseDid::Other => return,
     };
     match model.overlays.last_mut() {
         Some(Overlay::List(list)) => list.step(by.signum()),
@@ -143,11 +151,23 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     }
 }
 
+/// A view in which the mouse selects over an edge scrolls by itself.
+fn pull(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    if model.conversation.pulls_at().is_some() {
+        to_conversation(model, conversation::Msg::Pull, now, out);
+    }
+    agent_view::pull(model, now, out);
+    job_view::pull(model, now);
+}
+
 /// A key, for what is on top.
 pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     if !model.overlays.is_empty() {
         model.chord = None;
         return overlay_update::on_key(model, key, now, out);
+    }
+    if select_update::selects(model) && !model.approval_takes_keys(now) {
+        return select_update::on_key(model, key, now, out);
     }
     if model.conflict.shown() {
         return conflict_update::on_key(model, key, now, out);

@@ -47,7 +47,8 @@ fn fits(action: Action) -> bool {
 
 /// Whether an action does something here.
 fn takes(action: Action) -> bool {
-    let same = [Action::Find, Action::Transcript, Action::Leave, Action::Help, Action::KeysHere];
+    let same =
+        [Action::Find, Action::Transcript, Action::Leave, Action::Help, Action::KeysHere, Action::SelectText];
     fits(action) || same.contains(&action) || scrolls(action).is_some()
 }
 
@@ -72,6 +73,9 @@ fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>) {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, Layer::AgentView)));
         }
         Action::Find => model.overlays.push(Overlay::Line(line::State::new(line::Kind::FindTranscript))),
+        Action::SelectText => {
+            to_transcript(model, conversation::Msg::Pick(conversation::Pick::Enter), now, out);
+        }
         Action::Transcript => out.push(Effect::Page(state.conversation.transcript())),
         Action::TranscriptBack if state.finds => search(model, String::new(), now, out),
         Action::TranscriptBack | Action::TranscriptLeave | Action::Leave => close(model),
@@ -99,7 +103,7 @@ pub fn answered(model: &mut Model, token: u64, reply: Reply, now: Millis, out: &
     }
 }
 
-/// The wheel scrolls, a click chooses.
+/// The wheel scrolls, a click chooses, a drag selects.
 pub fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>) {
     let Some(state) = &model.agent_view else { return };
     let area = state.area;
@@ -107,14 +111,24 @@ pub fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effe
         MouseDid::WheelUp => conversation::Msg::Lines(-WHEEL_ROWS),
         MouseDid::WheelDown => conversation::Msg::Lines(WHEEL_ROWS),
         MouseDid::Press if area.contains((mouse.column, mouse.row).into()) => {
-            conversation::Msg::Click { column: mouse.column - area.x, row: mouse.row - area.y }
+            conversation::Msg::Press { column: mouse.column - area.x, row: mouse.row - area.y }
         }
-        MouseDid::Press | MouseDid::Release | MouseDid::Drag | MouseDid::Other => return,
+        MouseDid::Drag => conversation::drag(area, mouse),
+        MouseDid::Release => conversation::Msg::Release,
+        MouseDid::Press | MouseDid::Other => return,
     };
     to_transcript(model, msg, now, out);
 }
 
-fn to_transcript(model: &mut Model, msg: conversation::Msg, now: Millis, out: &mut Vec<Effect>) {
+/// The mouse selects over an edge: the view scrolls by itself.
+pub fn pull(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    if model.agent_view.as_ref().is_some_and(|view| view.conversation.pulls_at().is_some()) {
+        to_transcript(model, conversation::Msg::Pull, now, out);
+    }
+}
+
+/// Gives the transcript a message and does what it wants.
+pub fn to_transcript(model: &mut Model, msg: conversation::Msg, now: Millis, out: &mut Vec<Effect>) {
     let Some(state) = &mut model.agent_view else { return };
     for wanted in conversation::update(&mut state.conversation, msg, now) {
         match wanted {

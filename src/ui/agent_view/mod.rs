@@ -13,7 +13,7 @@ use crate::ui::model::Model;
 use crate::ui::msg::Effect;
 use crate::ui::pane::conversation;
 
-pub use act::{answered, on_key, on_mouse, search};
+pub use act::{answered, on_key, on_mouse, pull, search, to_transcript};
 pub use view::view;
 
 /// What the view remembers.

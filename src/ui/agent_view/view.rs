@@ -127,6 +127,10 @@ fn keys(
     if chrome::word(model, place, buf, theme, now) {
         return;
     }
+    if state.conversation.picks() {
+        let hints = crate::ui::select_update::hints(state.conversation.marks());
+        return chrome::pairs(&model.keymap, &hints, place, buf, theme);
+    }
     let approvals = model.approvals.len();
     let mut hints = Vec::new();
     let mut rest = place;

@@ -1,7 +1,9 @@
 //! What keys do in the view of a job, and where the answers to its questions go.
 
+use ratatui::layout::Rect;
+
 use super::find::{Asked, Find};
-use super::{State, attach, close};
+use super::{State, attach, close, select};
 use crate::api::command::Query;
 use crate::api::event::Reply;
 use crate::api::job::JobRow;
@@ -13,6 +15,7 @@ use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, catalog, line};
+use crate::ui::pane::conversation::Pick;
 use crate::ui::pane::jobs;
 
 /// Rows that a turn of the wheel scrolls.
@@ -52,20 +55,30 @@ pub fn fits(action: Action) -> bool {
     action.layer() == Layer::JobView
 }
 
-/// The wheel scrolls.
-pub fn on_mouse(model: &mut Model, mouse: Mouse) {
-    let rows = match mouse.did {
-        MouseDid::WheelUp => -WHEEL_ROWS,
-        MouseDid::WheelDown => WHEEL_ROWS,
-        MouseDid::Press | MouseDid::Release | MouseDid::Drag | MouseDid::Other => return,
-    };
-    if let Some(state) = &mut model.job_view {
-        // below a picture there is nothing
-        if model.jobs.get(state.job).and_then(|row| state.picture(row)).is_none() {
-            state.log.scroll(rows);
-        } else if rows < 0 {
-            state.raw = true;
+/// The wheel scrolls, a drag selects.
+pub fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>) {
+    let (columns, rows) = model.size;
+    let place = super::body(Rect::new(0, 0, columns, rows));
+    let Some(state) = &mut model.job_view else { return };
+    // below a picture there is nothing
+    let pictured = model.jobs.get(state.job).and_then(|row| state.picture(row)).is_some();
+    match mouse.did {
+        MouseDid::WheelUp if pictured => state.raw = true,
+        _ if pictured => {}
+        MouseDid::WheelUp => state.log.scroll(-WHEEL_ROWS),
+        MouseDid::WheelDown => state.log.scroll(WHEEL_ROWS),
+        MouseDid::Press if place.contains((mouse.column, mouse.row).into()) => {
+            state.press(mouse.column - place.x, mouse.row - place.y, now);
         }
+        MouseDid::Drag => {
+            let row = i32::from(mouse.row) - i32::from(place.y);
+            state.drag(mouse.column.saturating_sub(place.x), row, place.height, now);
+        }
+        MouseDid::Release => {
+            let taken = state.release();
+            select::carry_out(model, taken, now, out);
+        }
+        MouseDid::Press | MouseDid::Other => {}
     }
 }
 
@@ -87,6 +100,12 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         Action::ViewKeys => {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, Layer::JobView)));
         }
+        Action::ViewSelect => {
+            // a picture is not selected from: all that was written is
+            state.raw |= state.picture(row).is_some();
+            crate::ui::select_update::pick(model, Pick::Enter, now, out);
+        }
+        Action::ViewBack if state.selected() => state.unselect(),
         Action::ViewBack if state.find.is_some() => state.find = None,
         Action::ViewBack | Action::ViewLeave => close(model, out),
         _ => scroll(state, row, action),

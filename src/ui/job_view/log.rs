@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::held::Held;
-use crate::ui::widget::text::{cluster_width, clusters, output_line};
+use crate::ui::widget::select::Line;
+use crate::ui::widget::text::{Tabs, cluster_width, clusters, output_tabs};
 
 /// Bytes of a cell: a line that is longer than two is cut.
 const CELL: u64 = 16 * 1024;
@@ -28,7 +29,7 @@ const LAID_MAX: usize = 4096;
 const OWED_PAGES: i64 = 8;
 
 /// A row: where its line begins, and which of its rows it is.
-type Spot = (u64, usize);
+pub type Spot = (u64, usize);
 
 /// Where the view stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,7 @@ enum Jump {
 pub struct Laid {
     /// Its text.
     pub text: String,
+    tabs: Tabs,
     /// Where it ends in the file.
     end: u64,
     /// Where each row begins in the text; at least one.
@@ -64,6 +66,14 @@ impl Laid {
         let from = self.rows.get(row).map_or(self.text.len(), |at| *at as usize);
         let to = self.rows.get(row + 1).map_or(self.text.len(), |at| *at as usize);
         (from, &self.text[from..to])
+    }
+    /// How many rows it has.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+    /// The line, as it is selected.
+    pub fn line(&self) -> Line {
+        Line { text: self.text.clone(), rows: self.rows.clone(), tabs: self.tabs.clone() }
     }
     /// The row in which a byte of the text stands.
     fn row_of(&self, at: u32) -> usize {
@@ -350,7 +360,51 @@ impl Log {
     }
     /// Where a byte of the file stands in the text of its line.
     pub fn inside(&self, start: u64, at: u64) -> u32 {
-        seen(self.held.slice(start, at)).len() as u32
+        seen(self.held.slice(start, at)).0.len() as u32
+    }
+    /// Whether a line that begins there is held.
+    pub fn holds(&self, start: u64) -> bool {
+        self.held.head().is_some_and(|head| start >= head) && start < self.held.end()
+    }
+    /// Where the line after one begins.
+    pub fn next_line(&mut self, start: u64) -> Option<u64> {
+        let end = self.holds(start).then(|| self.lay(start).end)?;
+        (end < self.held.end()).then_some(end)
+    }
+    /// Where the line before one begins.
+    pub fn line_before(&self, start: u64) -> Option<u64> {
+        self.held.before(start)
+    }
+    /// Whether a line ends with a newline: one that is cut at a border does not.
+    pub fn ends(&mut self, start: u64) -> bool {
+        let end = self.lay(start).end;
+        self.held.slice(end.saturating_sub(1), end) == b"\n"
+    }
+    /// A line that is held, laid out.
+    pub fn laid(&mut self, start: u64) -> &Laid {
+        self.lay(start)
+    }
+    /// What a row of the viewport shows, and whether there is less: then it is the last row.
+    pub fn row_at(&mut self, y: usize) -> Option<(Spot, bool)> {
+        if self.held.len() == 0 || self.held.head().is_none_or(|head| head >= self.held.end()) {
+            return None;
+        }
+        let top = self.top();
+        let (spot, short) = self.down(top, y);
+        Some((spot, short > 0))
+    }
+    /// Scrolls as little as needed to bring a row into sight.
+    pub fn bring(&mut self, spot: Spot) {
+        let top = self.top();
+        let last = self.down(top, self.height.saturating_sub(1)).0;
+        if spot < top {
+            self.jump = None;
+            self.set_at(spot);
+        } else if spot > last {
+            let to = self.up(spot, self.height.saturating_sub(1)).0;
+            self.jump = None;
+            self.set(to);
+        }
     }
 
     /// The row that is drawn first.
@@ -409,9 +463,9 @@ impl Log {
         let (held, width) = (&self.held, self.width);
         self.laid.entry(start).or_insert_with(|| {
             let end = held.next(start);
-            let text = seen(held.slice(start, end));
+            let (text, tabs) = seen(held.slice(start, end));
             let rows = wrap(&text, width);
-            Laid { text, end, rows }
+            Laid { text, tabs, end, rows }
         })
     }
 
@@ -438,11 +492,13 @@ impl Log {
 }
 
 /// A line's bytes as they are shown.
-fn seen(bytes: &[u8]) -> String {
+fn seen(bytes: &[u8]) -> (String, Tabs) {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     // a terminal makes two carriage returns of one: none of them overwrites what stands before the newline
     let end = bytes.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1);
-    output_line(&String::from_utf8_lossy(&bytes[..end])).into_owned()
+    let line = String::from_utf8_lossy(&bytes[..end]);
+    let (text, tabs) = output_tabs(&line);
+    (text.into_owned(), tabs)
 }
 
 /// Where each row of a text begins.

@@ -55,7 +55,7 @@ impl File {
     fn all(&self) -> Vec<String> {
         let mut out = Vec::new();
         for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
-            let text = seen(line);
+            let text = seen(line).0;
             let rows = wrap(&text, self.width);
             for (index, from) in rows.iter().enumerate() {
                 let to = rows.get(index + 1).map_or(text.len(), |to| *to as usize);

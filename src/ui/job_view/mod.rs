@@ -1,6 +1,6 @@
 //! One job over the whole screen: its log, or its terminal's picture, and typing into it.
 //!
-//! `held` and `log` are the output in pieces, `find` the search in it, `act` what keys do, `attach` what is typed
+//! `held` and `log` are the output in pieces, `find` the search in it, `select` what is taken of it by mouse and keys, `act` what keys do, `attach` what is typed
 //! while a person is attached, `view` draws. Deliberately not here: what is drawn of a picture (`widget::terminal`)
 //! and the bytes of keys (`input::encode`).
 
@@ -9,6 +9,7 @@ mod attach;
 mod find;
 mod held;
 mod log;
+mod select;
 mod view;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use log::Log;
 
 pub use act::{act, fits, on_key, on_mouse, pieces, search};
 pub use attach::{attach, on_input};
+pub use select::{carry_out, pull};
 pub use view::{body, view};
 
 /// What the view remembers.
@@ -34,6 +36,8 @@ pub struct State {
     pub job: JobId,
     log: Log,
     find: Option<Find>,
+    /// What is selected of the log.
+    pick: crate::ui::widget::select::Picker<u64>,
     /// The log is shown although there is a picture.
     raw: bool,
     attached: Attached,
@@ -67,6 +71,7 @@ impl State {
             job,
             log: Log::default(),
             find: None,
+            pick: crate::ui::widget::select::Picker::default(),
             raw: false,
             attached: Attached::No,
             given: None,

@@ -383,3 +383,51 @@ fn a_job_that_is_taken_off_the_list_leaves_no_view_but_for_who_types_into_it() {
         }
     }
 }
+
+/// The view of a job without a terminal, its whole output here.
+fn logged(text: &str) -> Desk {
+    let mut desk = Desk::new();
+    desk.keys("ctrl-x j j enter");
+    desk.change(2, |row| row.bytes = text.len() as u64);
+    while let Some(Command::Ask { number, query: Query::JobLog { offset, .. } }) = desk.model.wants() {
+        let size = text.len() as u64;
+        let from = offset.min(size.saturating_sub(offset.min(size)));
+        let from = if offset == u64::MAX { 0 } else { from };
+        let bytes = text.as_bytes()[from as usize..].to_vec();
+        desk.tell(Msg::Event(Event::Answered { number, reply: Reply::JobLog { bytes, offset: from, size } }));
+        desk.draw();
+    }
+    desk
+}
+
+fn mouse(desk: &mut Desk, did: crate::ui::input::MouseDid, column: u16, row: u16) -> Vec<Effect> {
+    let mouse = crate::ui::input::Mouse { did, column, row, button: 0, up: false };
+    desk.tell(Msg::Input(Input::Mouse(mouse)))
+}
+
+#[test]
+fn the_log_is_selected_by_mouse_and_keys_over_its_wraps_and_is_taken_as_it_was_written() {
+    use crate::ui::input::MouseDid::{Drag, Press, Release};
+    let long = format!("{}\tx\u{301}", "wide 日本 ".repeat(20));
+    let text = format!("first\n{long}\n\x1b[31mred\x1b[0m last\n");
+    let mut desk = logged(&text);
+    mouse(&mut desk, Press, 0, 1);
+    mouse(&mut desk, Drag, 79, 9);
+    let all = mouse(&mut desk, Release, 79, 9);
+    assert_eq!(all, [Effect::Copy(format!("first\n{long}\nred last"))]);
+    // once more at another width, line by line with keys
+    desk.tell(Msg::Resize(23, 24));
+    desk.draw();
+    assert_eq!(desk.keys("v V G y"), [Effect::Copy(format!("first\n{long}\nred last"))]);
+    assert_eq!(desk.keys("v v w w y"), [Effect::Copy("first\nwide 日".to_owned())]);
+    assert_eq!(desk.keys("v esc"), []);
+    // Esc drops a selection before it leaves
+    desk.now = Millis(9_000);
+    mouse(&mut desk, Press, 2, 1);
+    mouse(&mut desk, Drag, 3, 1);
+    assert_eq!(mouse(&mut desk, Release, 3, 1), [Effect::Copy("rs".to_owned())]);
+    desk.keys("esc");
+    assert!(desk.model.job_view.is_some());
+    desk.keys("esc");
+    assert!(desk.model.job_view.is_none());
+}

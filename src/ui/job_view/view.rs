@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 
 use super::find::{Find, nearest, places};
 use super::log::Log;
-use super::{Attached, State, attach, bytes};
+use super::{Attached, State, attach, bytes, select};
 use crate::api::job::{JobRow, JobState};
 use crate::base::Millis;
 use crate::ui::action::Action;
@@ -64,16 +64,18 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) -> 
 }
 
 fn log(state: &mut State, row: &JobRow, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let (log, find) = (&mut state.log, &state.find);
+    let (log, find, pick) = (&mut state.log, &state.find, &state.pick);
     let current = current(log, find.as_ref());
     let mut hits: Option<(u64, Vec<std::ops::Range<usize>>)> = None;
-    log.draw(usize::from(area.width), usize::from(area.height), |y, start, line, at| {
+    let picked = select::marks(pick, log);
+    log.draw(usize::from(area.width), usize::from(area.height), |y, start, line, nth| {
         let (x, y) = (area.x, area.y + y as u16);
-        let (from, text) = line.row(at);
+        let (from, text) = line.row(nth);
         let wide = usize::from(area.width);
+        let place = Rect { y, height: 1, ..area };
         let Some(find) = find else {
             put(buf, x, y, text, wide, theme.text);
-            return;
+            return select::draw(picked, (start, line, nth), place, (buf, theme));
         };
         if hits.as_ref().is_none_or(|(of, _)| *of != start) {
             hits = Some((start, places(&line.text, &find.text)));
@@ -95,6 +97,7 @@ fn log(state: &mut State, row: &JobRow, area: Rect, buf: &mut Buffer, theme: &Th
             at = end;
         }
         put(buf, x + used as u16, y, &line.text[at..from + text.len()], wide - used, theme.text);
+        select::draw(picked, (start, line, nth), place, (buf, theme));
     });
     if !area.is_empty() && log.last() == log.first() {
         let words = match log.trouble() {
@@ -290,7 +293,13 @@ fn keys(
     } else {
         place.x
     };
-    let hints = if state.attached() { attached_hints(state) } else { hints(model, state, row) };
+    let hints = if state.attached() {
+        attached_hints(state)
+    } else if state.picks() {
+        crate::ui::select_update::hints(state.selected())
+    } else {
+        hints(model, state, row)
+    };
     let rest = Rect { x, width: place.right() - x, ..place };
     chrome::pairs(&model.keymap, &hints, rest, buf, theme);
 }

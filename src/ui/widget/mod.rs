@@ -16,6 +16,8 @@ pub mod plain;
 pub mod row;
 /// Where a long list stands.
 pub mod scroll;
+/// Selecting text over soft wraps.
+pub mod select;
 /// The picture of a job's terminal.
 pub mod terminal;
 /// Clusters, widths, cutting, and making the invisible visible.

@@ -1,7 +1,7 @@
 //! Plain text in pieces that are laid out one by one: output, messages of the person, thinking.
 
 use super::row::{Look, Role};
-use super::text::{output_line, tame};
+use super::text::{output_tabs, tame_line};
 use super::wrap::{Break, Piece, Prefix, Wrapper};
 
 /// Most lines of a piece.
@@ -79,10 +79,11 @@ pub fn lay(out: &mut Wrapper, prefix: &Prefix, text: &str, role: Role, reading: 
     let mut prefix = prefix.clone();
     let text = text.strip_suffix('\n').unwrap_or(text);
     for line in text.split('\n') {
-        let (shown, how) = match reading {
-            Reading::Prose => (tame(line.strip_suffix('\r').unwrap_or(line)), Break::Words),
-            Reading::Output => (output_line(line), Break::Anywhere),
+        let ((shown, tabs), how) = match reading {
+            Reading::Prose => (tame_line(line.strip_suffix('\r').unwrap_or(line)), Break::Words),
+            Reading::Output => (output_tabs(line), Break::Anywhere),
         };
+        out.tabs(tabs);
         let pieces: [Piece; 1] = [(shown.into_owned(), Look::from(role))];
         out.line(&prefix, &pieces, how);
         prefix = prefix.hanging();

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::text::{cluster_width, clusters};
+use super::text::{Tabs, cluster_width, clusters};
 use crate::ui::theme::Theme;
 
 /// What a piece of text is; the theme has a style for each.
@@ -141,6 +141,10 @@ pub struct Row {
     pub soft: bool,
     /// What the rest of the row is filled with.
     pub ground: Role,
+    /// Of the last row of a line: blanks behind it for which there was no room.
+    pub blanks: u32,
+    /// Of the first row of a line: where blanks stand for a tab of the source, in bytes of the line's content.
+    pub tabs: Tabs,
 }
 
 impl Row {

@@ -168,7 +168,7 @@ pub fn down(layout: &mut impl Layout, from: Spot, rows: usize) -> (Spot, usize) 
 }
 
 /// The last row of the block before, passing by what has no rows.
-fn previous_block(layout: &mut impl Layout, spot: Spot) -> Option<Spot> {
+pub fn previous_block(layout: &mut impl Layout, spot: Spot) -> Option<Spot> {
     let (mut item, mut block) = (spot.item, spot.block);
     loop {
         if block == 0 {

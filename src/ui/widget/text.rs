@@ -142,15 +142,24 @@ fn harmless(byte: u8) -> bool {
 /// Every control, bidirectional and zero-width character as something visible, tabs as spaces;
 /// newlines stay. For approvals, where nothing may hide.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    escape(text, true)
+    escape(text, true, &mut Vec::new())
 }
 
 /// As `visible`, but characters that merely take no room stay: for prose of people and models.
 pub fn tame(text: &str) -> Cow<'_, str> {
-    escape(text, false)
+    escape(text, false, &mut Vec::new())
 }
 
-fn escape(text: &str, strict: bool) -> Cow<'_, str> {
+/// Where blanks stand for a tab of the source, in bytes of what is shown.
+pub type Tabs = Vec<(u32, u32)>;
+
+/// As `tame`, and where the tabs were.
+pub fn tame_line(line: &str) -> (Cow<'_, str>, Tabs) {
+    let mut tabs = Tabs::new();
+    (escape(line, false, &mut tabs), tabs)
+}
+
+fn escape<'a>(text: &'a str, strict: bool, tabs: &mut Tabs) -> Cow<'a, str> {
     if text.bytes().all(harmless) {
         return Cow::Borrowed(text);
     }
@@ -162,11 +171,15 @@ fn escape(text: &str, strict: bool) -> Cow<'_, str> {
     let mut column = 0;
     for cluster in text.graphemes(true) {
         let emoji = cluster.chars().count() > 1 && cluster.width() == 2;
+        let begin = out.len();
         for c in cluster.chars() {
             let from = out.len();
             match c {
                 '\n' => out.push('\n'),
-                '\t' => out.extend(std::iter::repeat_n(' ', TAB - column % TAB)),
+                '\t' => {
+                    out.extend(std::iter::repeat_n(' ', TAB - column % TAB));
+                    tabs.push((from as u32, out.len() as u32));
+                }
                 '\0'..='\x1f' => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('␦')),
                 '\x7f' => out.push('␡'),
                 c if suspect(c) || strict && zero_width(c) && !emoji => {
@@ -174,8 +187,9 @@ fn escape(text: &str, strict: bool) -> Cow<'_, str> {
                 }
                 c => out.push(c),
             }
-            column = if c == '\n' { 0 } else { column + out[from..].width() };
         }
+        // a tab stop counts columns, and a cluster of several characters may take two
+        column = if cluster.ends_with('\n') { 0 } else { column + width(&out[begin..]) };
     }
     Cow::Owned(out)
 }
@@ -183,9 +197,15 @@ fn escape(text: &str, strict: bool) -> Cow<'_, str> {
 /// A line of a command's output as it would stand on a dumb terminal: escape sequences dropped, what
 /// a carriage return overwrote dropped, the rest made visible.
 pub fn output_line(line: &str) -> Cow<'_, str> {
+    output_tabs(line).0
+}
+
+/// As `output_line`, and where the tabs were.
+pub fn output_tabs(line: &str) -> (Cow<'_, str>, Tabs) {
+    let mut tabs = Tabs::new();
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.bytes().all(|byte| harmless(byte) || byte >= 0x80) {
-        return visible(line);
+        return (escape(line, true, &mut tabs), tabs);
     }
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
@@ -201,7 +221,8 @@ pub fn output_line(line: &str) -> Cow<'_, str> {
             c => out.push(c),
         }
     }
-    Cow::Owned(visible(&out).into_owned())
+    let shown = escape(&out, true, &mut tabs).into_owned();
+    (Cow::Owned(shown), tabs)
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;

@@ -4,7 +4,7 @@
 //! Linear in the text, whatever its line lengths. A cluster is never split.
 
 use super::row::{Look, Role, Row};
-use super::text::{cluster_width, clusters, width};
+use super::text::{Tabs, cluster_width, clusters, width};
 
 /// A piece of a line that has one look.
 pub type Piece = (String, Look);
@@ -40,6 +40,7 @@ pub struct Wrapper {
     rows: Vec<Row>,
     at: u32,
     ground: Role,
+    tabs: Tabs,
 }
 
 /// Where a row may be broken: bytes of its text, and bytes of content up to there.
@@ -51,11 +52,15 @@ struct Chance {
 impl Wrapper {
     /// For rows of `columns` (at least one).
     pub fn new(columns: usize) -> Self {
-        Self { columns: columns.max(1), rows: Vec::new(), at: 0, ground: Role::Text }
+        Self { columns: columns.max(1), rows: Vec::new(), at: 0, ground: Role::Text, tabs: Tabs::new() }
     }
     /// Fills the rows that follow with a ground.
     pub fn ground(&mut self, ground: Role) {
         self.ground = ground;
+    }
+    /// Tells where the line that is added next has blanks for tabs of its source.
+    pub fn tabs(&mut self, tabs: Tabs) {
+        self.tabs = tabs;
     }
     /// The columns.
     pub fn columns(&self) -> usize {
@@ -83,10 +88,15 @@ impl Wrapper {
         let taken = prefix.first.iter().map(|(text, _)| width(text)).sum::<usize>();
         let hang = prefix.rest.iter().map(|(text, _)| width(text)).sum::<usize>();
         if taken.max(hang) + 8 > self.columns && taken.max(hang) * 2 >= self.columns {
-            // no room beside the prefix: it becomes content, and nothing hangs
-            let marks = prefix.first.iter().filter(|(text, _)| !text.trim().is_empty());
-            let all: Vec<Piece> = marks.chain(pieces).cloned().collect();
-            Filler::begin(self, &[], &[]).fill(&all, how);
+            // no room beside the prefix: its marks alone stand before the line, and nothing hangs
+            let marks = || prefix.first.iter().filter(|(text, _)| !text.trim().is_empty());
+            if marks().map(|(text, _)| width(text)).sum::<usize>() + 2 <= self.columns {
+                let marks: Vec<Piece> = marks().cloned().collect();
+                Filler::begin(self, &marks, &[]).fill(pieces, how);
+            } else {
+                let all: Vec<Piece> = marks().chain(pieces).cloned().collect();
+                Filler::begin(self, &[], &[]).fill(&all, how);
+            }
         } else {
             Filler::begin(self, &prefix.first, &prefix.rest).fill(pieces, how);
         }
@@ -107,7 +117,7 @@ struct Filler<'a> {
 
 impl<'a> Filler<'a> {
     fn begin(out: &'a mut Wrapper, first: &[Piece], rest: &'a [Piece]) -> Self {
-        let row = out.row(false);
+        let row = Row { tabs: std::mem::take(&mut out.tabs), ..out.row(false) };
         let base = out.at;
         let mut filler = Self { out, rest, row, used: 0, content: 0, chance: None, base };
         filler.prefix(first);
@@ -128,6 +138,8 @@ impl<'a> Filler<'a> {
             }
         }
         self.out.at = self.base + self.content + 1;
+        let end = self.row.at + self.row.content().len() as u32;
+        self.row.blanks = (self.base + self.content).saturating_sub(end);
         self.out.rows.push(self.row);
     }
     fn cluster(&mut self, cluster: &str, look: Look, how: Break) {
@@ -139,7 +151,8 @@ impl<'a> Filler<'a> {
         while self.used + wide > columns && wide > 0 && begun(&self.row) {
             if space {
                 // the space itself is the break: the next word begins a row
-                self.chance = Some(Chance { text: self.row.text.len(), content: self.content });
+                let content = self.content + cluster.len() as u32;
+                self.chance = Some(Chance { text: self.row.text.len(), content });
                 return;
             }
             self.turn(how == Break::Words && wide < 2);

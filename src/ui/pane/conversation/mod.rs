@@ -4,7 +4,7 @@
 //! `view` draws. Nothing here reads a clock or waits.
 //!
 //! In reading order: `item` (what it is made of), `sync`, `lay` (rows of one block, kept in `cache`),
-//! `report` (an agent's end), `view`, `update`, `search`, `source` (text for copies and the pager), `colours`. A place is a block
+//! `report` (an agent's end), `view`, `update`, `search`, `select`, `source` (text for copies and the pager), `colours`. A place is a block
 //! and what stands in it, never a number of rows, so that what is far away is never laid out.
 
 mod cache;
@@ -13,6 +13,7 @@ mod item;
 mod lay;
 mod report;
 mod search;
+mod select;
 mod source;
 mod sync;
 mod update;
@@ -21,9 +22,11 @@ mod view;
 use crate::api::command::Query;
 use crate::api::event::Reply;
 use crate::base::CallId;
+use crate::ui::input::Mouse;
 use crate::ui::widget::scroll::Scroll;
 
 pub use lay::count;
+pub use select::Pick;
 pub use update::update;
 pub use view::view;
 
@@ -62,6 +65,12 @@ pub struct State {
     selected: Option<u64>,
     all: Option<bool>,
     search: search::Search,
+    /// What is selected of the text.
+    pick: crate::ui::widget::select::Picker<select::Key>,
+    /// The row in which the mouse went down.
+    pressed_row: u16,
+    /// The item that the last click opened or folded.
+    flipped: Option<u64>,
     /// Rows and gutter of the view as last drawn.
     height: usize,
     gutter: u16,
@@ -102,13 +111,26 @@ pub enum Msg {
     SearchPrevious,
     /// Copy the source of the selected item (without one: of the last answer).
     Copy,
-    /// A click, relative to the pane's inner area as last drawn.
-    Click {
+    /// The mouse went down, relative to the pane's inner area as last drawn.
+    Press {
         /// Column.
         column: u16,
         /// Row.
         row: u16,
     },
+    /// It moved with its button down, maybe over an edge.
+    Drag {
+        /// Column.
+        column: i32,
+        /// Row.
+        row: i32,
+    },
+    /// The button went up: a click, or the end of a selection.
+    Release,
+    /// The mouse is still over an edge.
+    Pull,
+    /// Selecting by keys.
+    Pick(Pick),
     /// The answer to a query that `update` asked for, by the token it gave.
     Answered {
         /// The token.
@@ -130,6 +152,14 @@ pub enum Out {
         /// The question.
         query: Query,
     },
+}
+
+/// The message of a mouse that moved with its button down; `area`: where the pane was drawn.
+pub fn drag(area: ratatui::layout::Rect, mouse: Mouse) -> Msg {
+    Msg::Drag {
+        column: i32::from(mouse.column) - i32::from(area.x),
+        row: i32::from(mouse.row) - i32::from(area.y),
+    }
 }
 
 impl State {
@@ -158,6 +188,9 @@ impl State {
             selected: None,
             all: None,
             search: search::Search::default(),
+            pick: crate::ui::widget::select::Picker::default(),
+            pressed_row: 0,
+            flipped: None,
             height: 24,
             gutter: 0,
         }

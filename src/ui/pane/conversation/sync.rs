@@ -67,6 +67,7 @@ impl State {
         self.spools.clear();
         self.list = None;
         self.selected = None;
+        self.pick.clear();
         self.scroll = crate::ui::widget::scroll::Scroll::Follow;
         self.epoch = epoch;
     }

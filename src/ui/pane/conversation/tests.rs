@@ -24,6 +24,7 @@ use crate::ui::theme::Theme;
 mod drawn;
 mod moves;
 mod opens;
+mod picks;
 mod streams;
 
 /// A record that is written as an engine would.

@@ -11,7 +11,7 @@ use crate::ui::widget::scroll::{Layout, Scroll, Spot};
 const WHOLE_MAX: u64 = 1024 * 1024;
 
 /// Changes the state by a message.
-pub fn update(state: &mut State, msg: Msg, _now: Millis) -> Vec<Out> {
+pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
     match msg {
         Msg::Lines(rows) => state.scroll_by(i64::from(rows)),
         Msg::Pages(pages) => state.scroll_by(i64::from(pages) * state.height.saturating_sub(1).max(1) as i64),
@@ -37,7 +37,11 @@ pub fn update(state: &mut State, msg: Msg, _now: Millis) -> Vec<Out> {
         Msg::SearchNext => state.search_step(true),
         Msg::SearchPrevious => state.search_step(false),
         Msg::Copy => return state.copy().map(Out::Copy).into_iter().collect(),
-        Msg::Click { column: _, row } => return state.click(usize::from(row)),
+        Msg::Press { column, row } => return state.press(column, row, now),
+        Msg::Drag { column, row } => state.drag(column, row, now),
+        Msg::Release => return state.release(),
+        Msg::Pull => state.pull(now),
+        Msg::Pick(pick) => return state.picking(pick),
         Msg::Answered { token, reply } => state.answered(token, reply),
     }
     Vec::new()
@@ -48,7 +52,7 @@ impl State {
     pub(super) fn follows(&self) -> bool {
         self.scroll == Scroll::Follow
     }
-    fn scroll_by(&mut self, rows: i64) {
+    pub(super) fn scroll_by(&mut self, rows: i64) {
         let height = self.height;
         let mut scroll = self.scroll;
         scroll.by(&mut self.lay(), height, rows);
@@ -102,7 +106,7 @@ impl State {
         index.map_or_else(Vec::new, |index| self.flip(index))
     }
     /// Opens or folds an item. One whose output was cut asks for the whole of it, and drops it again.
-    fn flip(&mut self, index: usize) -> Vec<Out> {
+    pub(super) fn flip(&mut self, index: usize) -> Vec<Out> {
         if !self.items[index].folds() {
             return Vec::new();
         }
@@ -143,11 +147,12 @@ impl State {
         }
     }
     /// A click selects; on a row that folds it opens or folds.
-    fn click(&mut self, row: usize) -> Vec<Out> {
+    pub(super) fn click(&mut self, row: usize) -> Vec<Out> {
         let Some(spot) = self.spot_at(row) else { return Vec::new() };
         let item = &self.items[spot.item];
         self.selected = Some(item.id);
         if item.folds() && spot.block == 0 && (spot.row > 0 || !item.gap) {
+            self.flipped = Some(item.id);
             return self.flip(spot.item);
         }
         Vec::new()

@@ -49,6 +49,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         state.colours.want(&state.items[first.item], first.block);
     }
     let current_hit = state.current_hit();
+    let (picked, caret) = (state.picked(), state.caret());
     let still = state.still;
     for (line, spot) in visible.iter().enumerate() {
         let y = area.y + line as u16;
@@ -69,6 +70,8 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
             let current = current_hit == Some(*spot);
             hits(row, &search.query, current, Rect { x, y, width: columns, height: 1 }, buf, theme);
         }
+        let place = Rect { x, y, width: columns, height: 1 };
+        super::select::draw((&rows, *spot), picked, caret, place, (buf, theme));
         let gap = spot.block == 0 && spot.row == 0 && item.gap;
         let selected = state.selected.is_some_and(|id| id == state.items[spot.item].id);
         if gutter > 0 && selected && !gap {
@@ -85,7 +88,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
 }
 
 /// The rows that are drawn, from the top.
-fn visible(state: &mut State) -> Vec<Spot> {
+pub(super) fn visible(state: &mut State) -> Vec<Spot> {
     let (height, scroll) = (state.height, state.scroll);
     let mut lay = state.lay();
     let top = scroll.top(&mut lay, height);

@@ -10,6 +10,8 @@ use super::machine::Machine;
 
 /// Longest piece of a line, and of a paragraph, that is laid out as one: bounds the cost of a token.
 pub(super) const PIECE_MAX: usize = 16 * 1024;
+/// Most bytes of a line that are marks of what it stands in, when it is taken as it was written.
+const MARKS_MAX: usize = 400;
 /// Bytes that must follow before a long line is cut, so that the cut depends on the text alone.
 const AHEAD: usize = 64;
 
@@ -119,6 +121,30 @@ impl Doc {
     /// The lines of a block.
     pub fn text<'a>(&'a self, src: &'a str, block: &Block) -> impl Iterator<Item = &'a str> + 'a {
         block.lines.clone().map(move |index| self.line(src, index))
+    }
+    /// The lines of a block as they were written, with the marks of what it stands in; none where they cannot be told
+    /// from others: a piece of a line that is laid out in pieces. `around`: with the fences of a block of code.
+    pub fn written<'a>(&self, src: &'a str, block: &Block, around: bool) -> Option<&'a str> {
+        let lines = self.lines.get(block.lines.start as usize..block.lines.end as usize)?;
+        let (first, last) = (lines.first()?.0 as usize, lines.last()?.1 as usize);
+        let line_begin = |at: usize| src[..at].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = |at: usize| src[at..].find('\n').map_or(src.len(), |long| at + long);
+        let (mut from, mut to) = (line_begin(first), line_end(last));
+        if first - from > MARKS_MAX || to - last > MARKS_MAX {
+            return None;
+        }
+        let fences = |line: &str| {
+            let bare = line.trim_matches(|c: char| c.is_whitespace() || c == '>');
+            bare.contains("```") || bare.contains("~~~")
+        };
+        if let (true, Kind::Code { .. }) = (around, &block.kind) {
+            let before = from.checked_sub(1).map(line_begin).filter(|at| fences(&src[*at..from]));
+            from = before.unwrap_or(from);
+            let next = (to + 1).min(src.len());
+            let after = Some(line_end(next)).filter(|end| fences(&src[next..*end]));
+            to = after.unwrap_or(to);
+        }
+        Some(src[from..to].trim_end_matches('\r'))
     }
     /// Takes a text that begins with all that was given before. A text of 4 GiB or more is cut.
     pub fn grow(&mut self, src: &str) {

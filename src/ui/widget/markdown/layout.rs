@@ -4,7 +4,7 @@ use super::blocks::{Block, Container, Doc, Kind, Mark};
 use super::inline::inline;
 use super::table;
 use crate::ui::widget::row::{EMPHASIS, Look, Role, Row, STRONG};
-use crate::ui::widget::text::tame;
+use crate::ui::widget::text::{tame, tame_line};
 use crate::ui::widget::wrap::{Break, Piece, Prefix, Wrapper};
 
 /// Colours of a line of code: where each role ends, in bytes of the line.
@@ -43,7 +43,9 @@ pub fn lay(
         Kind::Literal => {
             let mut prefix = prefix;
             for line in doc.text(src, block) {
-                let piece = (tame(line).into_owned(), Look { role: Role::Dim, ..base });
+                let (shown, tabs) = tame_line(line);
+                out.tabs(tabs);
+                let piece = (shown.into_owned(), Look { role: Role::Dim, ..base });
                 out.line(&prefix, &[piece], Break::Anywhere);
                 prefix = prefix.hanging();
             }
@@ -109,6 +111,9 @@ fn code(
             Some(runs) => coloured(line, runs),
             None => vec![(tame(line).into_owned(), Role::CodeBlock.into())],
         };
+        if line.contains('\t') {
+            out.tabs(tame_line(line).1);
+        }
         out.line(&prefix, &pieces, Break::Anywhere);
         prefix = prefix.hanging();
     }

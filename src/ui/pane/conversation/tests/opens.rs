@@ -18,9 +18,13 @@ fn copies_are_source_and_a_click_opens() {
     press(&mut state, Msg::NextError);
     assert_eq!(press(&mut state, Msg::Copy), [Out::Copy("test lexer::eof ... FAILED\nmore\n".into())]);
     let row = screen(&mut state, 66, 24).lines().position(|line| line.contains("edit")).unwrap();
-    press(&mut state, Msg::Click { column: 9, row: row as u16 });
+    let click = |state: &mut State, at: u64| {
+        update(state, Msg::Press { column: 9, row: row as u16 }, Millis(at));
+        update(state, Msg::Release, Millis(at));
+    };
+    click(&mut state, 1_000);
     assert!(screen(&mut state, 66, 24).contains("new();"));
-    press(&mut state, Msg::Click { column: 9, row: row as u16 });
+    click(&mut state, 2_000);
     assert!(!screen(&mut state, 66, 24).contains("new();"));
     let transcript = state.transcript();
     assert!(transcript.contains("❯ make the lexer") && transcript.contains("I'll split this in **two**"));

@@ -1,0 +1,258 @@
+//! Selecting text in the log of a job, by mouse and by keys. Places are bytes of the file and of a line's text, so a
+//! growing end and a resize change nothing. Only what is held can be taken: a file of gigabytes is not read for it.
+
+use std::cmp::Ordering;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use super::State;
+use super::log::{Laid, Log};
+use crate::base::Millis;
+use crate::ui::clipboard::COPY_MAX;
+use crate::ui::model::Model;
+use crate::ui::msg::Effect;
+use crate::ui::pane::conversation::Pick;
+use crate::ui::theme::Theme;
+use crate::ui::widget::select::{self, Caret, Line, Lined, Picker, Point, Span, Step, Unit};
+use crate::ui::widget::text::{clusters, width};
+
+impl Lined for Log {
+    type At = u64;
+    fn order(&self, one: u64, other: u64) -> Ordering {
+        one.cmp(&other)
+    }
+    fn line(&mut self, at: u64) -> Option<Line> {
+        self.holds(at).then(|| self.laid(at).line())
+    }
+    fn after(&mut self, at: u64) -> Option<u64> {
+        self.next_line(at)
+    }
+    fn before(&mut self, at: u64) -> Option<u64> {
+        self.line_before(at)
+    }
+}
+
+impl State {
+    /// When the view scrolls by itself, because the mouse selects over its edge.
+    pub fn pulls_at(&self) -> Option<Millis> {
+        self.pick.pulls_at()
+    }
+    /// Whether a caret selects.
+    pub fn picks(&self) -> bool {
+        self.pick.caret.is_some()
+    }
+    /// Whether something is selected.
+    pub(super) fn selected(&self) -> bool {
+        self.pick.selection.is_some()
+    }
+    /// Nothing is selected any more.
+    pub(super) fn unselect(&mut self) {
+        self.pick.clear();
+    }
+    fn unit(&mut self, column: u16, row: usize, unit: Unit) -> Option<Span<u64>> {
+        let ((start, row), below) = self.log.row_at(row)?;
+        let line = self.log.line(start)?;
+        let cell = if below { line.len()..line.len() } else { line.cell(row, usize::from(column)) };
+        Some(Span::within(start, line.unit(cell, unit)))
+    }
+    fn unit_at(&mut self, at: Point<u64>, unit: Unit) -> Option<Span<u64>> {
+        let line = self.log.line(at.line)?;
+        Some(Span::within(at.line, line.unit(line.cluster(at.byte), unit)))
+    }
+    /// The button went down, relative to the log.
+    pub(super) fn press(&mut self, column: u16, row: u16, now: Millis) {
+        let unit = Unit::of(self.pick.clicks((column, row), now));
+        match self.unit(column, usize::from(row), unit) {
+            Some(span) => self.pick.press(unit, span),
+            None => self.pick.clear(),
+        }
+    }
+    /// The mouse moved with its button down; over an edge the log scrolls by itself.
+    pub(super) fn drag(&mut self, column: u16, row: i32, height: u16, now: Millis) {
+        let Some(unit) = self.pick.pressed() else { return };
+        let last = i32::from(height.saturating_sub(1));
+        let way = if row < 0 { row.max(-8) } else { (row - last).clamp(0, 8) };
+        self.pick.pull(way, column, now);
+        if let Some(span) = self.unit(column, row.clamp(0, last) as usize, unit) {
+            self.pick.drag(span);
+        }
+    }
+    fn pull(&mut self, height: u16, now: Millis) {
+        let Some(rows) = self.pick.pulled(now) else { return };
+        let before = self.log.row_at(0);
+        self.log.scroll(i64::from(rows));
+        if self.log.row_at(0) == before {
+            self.pick.stop_pulling();
+        }
+        let row = if rows < 0 { 0 } else { usize::from(height.saturating_sub(1)) };
+        if let Some(span) = self.pick.pressed().and_then(|unit| self.unit(self.pick.column, row, unit)) {
+            self.pick.drag(span);
+        }
+    }
+    /// The button went up: what is selected is taken.
+    pub(super) fn release(&mut self) -> Option<Result<String, &'static str>> {
+        self.pick.release().then(|| self.text()).flatten()
+    }
+    /// What is selected; none: nothing. An error where its beginning is not held any more.
+    fn text(&mut self) -> Option<Result<String, &'static str>> {
+        let span = self.pick.selection?.span(&self.log);
+        let mut out = String::new();
+        let mut at = span.from.line;
+        if !self.log.holds(at) {
+            return Some(Err("not copied: the beginning of it is not held any more: select less"));
+        }
+        while let Some(line) = self.log.line(at) {
+            let from = if at == span.from.line { span.from.byte.min(line.len()) } else { 0 };
+            let to = if at == span.to.line { span.to.byte.min(line.len()) } else { line.len() };
+            out.push_str(&line.cut(from..to.max(from)));
+            if at >= span.to.line || out.len() > COPY_MAX {
+                break;
+            }
+            // a line that is cut at a border goes on in the next one
+            if self.log.ends(at) {
+                out.push('\n');
+            }
+            match self.log.after(at) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        (!out.is_empty()).then_some(Ok(out))
+    }
+    /// Selecting by keys.
+    pub fn picking(&mut self, pick: Pick, height: u16) -> Option<Result<String, &'static str>> {
+        if pick == Pick::Enter {
+            self.pick.clear();
+            let at = self.log.row_at(0).map(|((line, row), _)| {
+                let byte = self.log.line(line).map_or(0, |line| line.row(row).start);
+                Point { line, byte }
+            });
+            self.pick.caret = at.map(|at| Caret { at, goal: None });
+            return None;
+        }
+        let caret = self.pick.caret?;
+        let half = i32::from(height / 2).max(1);
+        match pick {
+            Pick::Enter => {}
+            Pick::Step(how) => self.step(caret, how),
+            Pick::Halves(halves) => self.step(caret, Step::Rows(halves.saturating_mul(half))),
+            // of what is held: the rest is not here to be selected
+            Pick::First => self.step(caret, Step::Rows(i32::MIN + 1)),
+            Pick::Last => self.step(caret, Step::Rows(i32::MAX)),
+            Pick::Mark(unit) => {
+                if let Some(span) = self.unit_at(caret.at, unit) {
+                    self.pick.mark(unit, span);
+                }
+            }
+            Pick::Swap => {
+                if let Some(selection) = &mut self.pick.selection {
+                    std::mem::swap(&mut selection.anchor, &mut selection.head);
+                    let at = selection.head.from;
+                    self.show_caret(Caret { at, goal: None });
+                }
+            }
+            Pick::Take => {
+                if self.pick.selection.is_none()
+                    && let Some(span) = self.unit_at(caret.at, Unit::Line)
+                {
+                    self.pick.mark(Unit::Line, span);
+                }
+                let text = self.text();
+                self.pick.clear();
+                return text;
+            }
+            Pick::Leave => self.pick.clear(),
+        }
+        None
+    }
+    fn step(&mut self, caret: Caret<u64>, how: Step) {
+        let mut goal = caret.goal;
+        let at = select::step(&mut self.log, caret.at, &mut goal, how);
+        self.show_caret(Caret { at, goal });
+    }
+    fn show_caret(&mut self, caret: Caret<u64>) {
+        let unit = self.pick.selection.map_or(Unit::Cell, |selection| selection.unit);
+        if let Some(span) = self.unit_at(caret.at, unit) {
+            self.pick.moved(caret, span);
+        }
+        let row = self.log.line(caret.at.line).map_or(0, |line| line.row_of(caret.at.byte));
+        self.log.bring((caret.at.line, row));
+    }
+}
+
+/// The mouse selects over an edge of the log: it scrolls by itself.
+pub fn pull(model: &mut Model, now: Millis) {
+    let (columns, rows) = model.size;
+    let place = super::body(Rect::new(0, 0, columns, rows));
+    if let Some(state) = &mut model.job_view {
+        state.pull(place.height, now);
+    }
+}
+
+/// Copies what was taken, or says why not.
+pub fn carry_out(
+    model: &mut Model,
+    taken: Option<Result<String, &'static str>>,
+    now: Millis,
+    out: &mut Vec<Effect>,
+) {
+    match taken {
+        Some(Ok(text)) => out.push(Effect::Copy(text)),
+        Some(Err(why)) => model.say(why, now),
+        None => {}
+    }
+}
+
+/// What is selected, and the caret: for drawing.
+#[derive(Clone, Copy)]
+pub(super) struct Marks {
+    span: Option<Span<u64>>,
+    caret: Option<Point<u64>>,
+}
+
+/// What is selected now.
+pub(super) fn marks(pick: &Picker<u64>, log: &Log) -> Marks {
+    Marks {
+        span: pick.selection.map(|selection| selection.span(log)),
+        caret: pick.caret.map(|caret| caret.at),
+    }
+}
+
+/// Draws what a row shows of them.
+pub(super) fn draw(
+    marks: Marks,
+    (start, line, at): (u64, &Laid, usize),
+    place: Rect,
+    (buf, theme): (&mut Buffer, &Theme),
+) {
+    let (begin, text) = line.row(at);
+    let (begin, last) = (begin as u32, at + 1 == line.count());
+    let column = |byte: u32| {
+        let byte = text.floor_char_boundary((byte.saturating_sub(begin) as usize).min(text.len()));
+        width(&text[..byte])
+    };
+    let mut mark = |from: usize, to: usize, style| {
+        let wide = usize::from(place.width);
+        let (from, to) = (from.min(wide), to.min(wide));
+        buf.set_style(Rect { x: place.x + from as u16, width: (to - from) as u16, ..place }, style);
+    };
+    let end = begin + text.len() as u32;
+    if let Some(span) = marks.span.filter(|span| (span.from.line..=span.to.line).contains(&start)) {
+        let low = if start == span.from.line { span.from.byte } else { 0 };
+        let goes_on = start < span.to.line;
+        let high = if goes_on { u32::MAX } else { span.to.byte };
+        if low <= end && high >= begin {
+            let (from, to) = (column(low), column(high.min(end)) + usize::from(goes_on && last));
+            mark(from, to.max(from), theme.selection);
+        }
+    }
+    let here = |at: &Point<u64>| at.line == start && at.byte >= begin && (at.byte < end || last);
+    if let Some(at) = marks.caret.filter(here) {
+        let from = column(at.byte);
+        let cell = text.get((at.byte - begin) as usize..).unwrap_or_default();
+        let wide = clusters(cell).next().map_or(1, width).max(1);
+        mark(from, from + wide, theme.text.add_modifier(Modifier::REVERSED));
+    }
+}
