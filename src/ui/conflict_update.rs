@@ -86,6 +86,9 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     let first = model.chord.take();
     match model.keymap.meaning(layers(edits), first, key) {
         Meaning::Do(Action::AnswerApproval) if !model.approvals.is_empty() => {
+            if edits {
+                to_conflict(model, conflict::Msg::Do(Action::ConflictEditDone), now, out);
+            }
             to_conflict(model, conflict::Msg::Do(Action::ConflictLeave), now, out);
             act::act(model, Action::AnswerApproval, now, out);
         }

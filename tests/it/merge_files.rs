@@ -128,6 +128,34 @@ fn what_changed_meanwhile_is_not_written_over_unasked() {
 }
 
 #[test]
+fn a_pipe_is_refused_and_a_link_that_leads_nowhere_yet_stays() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut files = files(tmp.path());
+    let pipe = tmp.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    // it is said at once: nobody writes into it
+    let piped = Files { remote: pipe, ..files.clone() };
+    let why = open(&piped, std::ffi::OsString::new(), Arc::new(|| ())).err();
+    assert!(why.as_ref().is_some_and(|why| why.contains("no regular file")), "{why:?}");
+    let nothing = Files { base: "/dev/null".into(), ..files.clone() };
+    assert_eq!(sides(&mut opened(&nothing)).base.bytes_len, 0);
+    files.merged = tmp.path().join("link");
+    std::os::unix::fs::symlink("made", &files.merged).unwrap();
+    let mut merge = opened(&files);
+    let seen = sides(&mut merge).parent.version;
+    let write = HandBackAsk::Write {
+        child: "remote".into(),
+        path: TreePath::new("link").unwrap(),
+        seen,
+        take: text("new\n"),
+        choices: None,
+    };
+    served(&mut merge, write);
+    assert!(files.merged.is_symlink());
+    assert_eq!(fs::read(tmp.path().join("made")).unwrap(), b"new\n");
+}
+
+#[test]
 fn a_new_result_a_link_and_files_that_are_missing_or_large() {
     let tmp = tempfile::tempdir().unwrap();
     let mut files = files(tmp.path());

@@ -12,14 +12,25 @@ use crate::workspace::child::look::{Looked, held};
 /// Largest file that is looked at as a text.
 pub const BYTES_MAX: u64 = 10 * 1024 * 1024;
 
+/// Most links that are followed from one to the next, as the system does it.
+const LINKS_MAX: usize = 40;
+
 /// What a file holds. All versions of a merge are told as executable or not alike: the mode of a result is that of the
 /// file which it replaces, and those of the three files say nothing, since whoever asks for a merge made them.
 pub fn look(path: &Path) -> Result<Looked, String> {
     let failed = |error: io::Error| format!("{} cannot be read: {error}", path.display());
-    let file = File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.is_dir() {
+    let meta = path.metadata().map_err(failed)?;
+    if meta.is_dir() {
         return Err(format!("{} is a directory, and a file is needed", path.display()));
     }
+    // it is read more than once, and a pipe would be empty the second time
+    if !meta.is_file() && path != Path::new("/dev/null") {
+        return Err(format!(
+            "{} is no regular file; put what it gives into one, and name that",
+            path.display()
+        ));
+    }
+    let file = File::open(path).map_err(failed)?;
     let mut looked = held(file, BYTES_MAX).map_err(failed)?;
     if let Version::File { executable, .. } = &mut looked.version {
         *executable = false;
@@ -55,8 +66,8 @@ pub fn put(path: &Path, bytes: &mut dyn Read) -> Result<(), String> {
 }
 
 fn replace(path: &Path, bytes: &mut dyn Read) -> io::Result<()> {
-    // a link stays, and what it leads to is written
-    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // a link stays, and what it leads to is written, or made
+    let place = led_to(path);
     let dir = match place.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir.to_owned(),
         Some(_) | None => PathBuf::from("."),
@@ -83,7 +94,20 @@ fn replace(path: &Path, bytes: &mut dyn Read) -> io::Result<()> {
     File::open(&dir)?.sync_all()
 }
 
+/// Where a path leads, also where nothing is there yet.
+fn led_to(path: &Path) -> PathBuf {
+    let mut place = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match place.read_link() {
+            Ok(target) => place = place.parent().map_or(target.clone(), |dir| dir.join(&target)),
+            Err(_) => break,
+        }
+    }
+    place.canonicalize().unwrap_or(place)
+}
+
 /// Removes a file that was made here.
 pub fn remove(path: &Path) -> Result<(), String> {
-    std::fs::remove_file(path).map_err(|error| format!("{} was not removed: {error}", path.display()))
+    let place = led_to(path);
+    std::fs::remove_file(&place).map_err(|error| format!("{} was not removed: {error}", place.display()))
 }

@@ -1,7 +1,8 @@
 //! Going on with a resolution: after one of the versions changed, or with a whole result that comes from elsewhere.
 //!
 //! A choice belongs to a region by what the three versions have there. Where all three are as they were, it is kept; of
-//! regions that are alike, if there are as many as before.
+//! regions that are alike, if there are as many as before. What was written by hand is never lost: where it cannot be
+//! kept, the whole result as it was is one step back.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ impl Resolution {
         let mut new = Resolution::new(three);
         let mut choices = new.choices().to_vec();
         let (before, now) = (places(self), places(&new));
-        let (mut kept, mut lost) = (0, 0);
+        let (mut kept, mut lost, mut by_hand) = (0, 0, false);
         for (content, places) in before {
             let there = now.get(&content).filter(|there| there.len() == places.len());
             for (nth, at) in places.into_iter().enumerate().filter(|(_, at)| self.is_made(*at)) {
@@ -40,11 +41,19 @@ impl Resolution {
                         choices[there[nth]] = self.choices()[at].clone();
                         kept += 1;
                     }
-                    None => lost += 1,
+                    None => {
+                        lost += 1;
+                        by_hand |= matches!(self.choices()[at], Choice::Edited(_));
+                    }
                 }
             }
         }
-        new.put(choices);
+        new.put(choices.clone());
+        if by_hand {
+            new.edit(&self.result());
+            new.begin_at_this();
+            new.step(choices);
+        }
         Again { resolution: new, kept, lost }
     }
 

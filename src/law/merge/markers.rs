@@ -4,6 +4,8 @@
 //! beginning of a line of the texts, so that they are never taken for content. What comes back is spread over the
 //! hunks as any edit by hand; a hunk whose block came back as it was stays open.
 
+use std::collections::BTreeMap;
+
 use super::regions::{Ending, Side, lines};
 use super::resolution::{Choice, Resolution};
 use super::spread::spread;
@@ -22,33 +24,45 @@ pub struct Marked {
     pub size: usize,
 }
 
-/// What came back and cannot be taken.
+/// What came back and cannot be taken: the first of it, and all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// The hunk whose markers are left though its block was changed: a place in the regions.
     pub region: usize,
     /// The line of the marker in what came back, counted from 1.
     pub line: usize,
+    /// What came back of each such hunk.
+    pub halves: BTreeMap<usize, Vec<u8>>,
 }
 
 /// The result with a block for each open hunk.
 pub fn out(resolution: &Resolution) -> Marked {
-    let size = size(resolution);
-    let text = (0..resolution.regions().len()).flat_map(|at| piece(resolution, at, size)).collect();
-    Marked { text, size }
+    gone_on(resolution, &BTreeMap::new())
 }
 
-/// Takes back what an editor made of `out`. Nothing changes when a block is left half.
+/// The same, where of some hunks stands what came back half.
+pub fn gone_on(resolution: &Resolution, halves: &BTreeMap<usize, Vec<u8>>) -> Marked {
+    let size = size(resolution);
+    let one = |at: usize| halves.get(&at).cloned().unwrap_or_else(|| piece(resolution, at, size));
+    Marked { text: (0..resolution.regions().len()).flat_map(one).collect(), size }
+}
+
+/// Takes back what an editor made of `out`. A hunk whose block is left half stays as it was, and is told of.
 pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
     let size = size(resolution);
     let pieces = resolution.pieces(|at| piece(resolution, at, size));
     let mut line = 1;
     let mut choices = Vec::new();
+    let mut left: Option<Left> = None;
     for (at, new) in spread(&pieces, text).into_iter().enumerate() {
         let kept = new == pieces[at].text;
         let here = lines(&new);
         if !kept && let Some(mark) = here.iter().position(|line| is_marker(line, size)) {
-            return Err(Left { region: at, line: line + mark });
+            let first = Left { region: at, line: line + mark, halves: BTreeMap::new() };
+            line += here.len();
+            left.get_or_insert(first).halves.insert(at, new);
+            choices.push(resolution.choices()[at].clone());
+            continue;
         }
         line += here.len();
         choices.push(match &resolution.choices()[at] {
@@ -59,7 +73,7 @@ pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
         });
     }
     resolution.step(choices);
-    Ok(())
+    left.map_or(Ok(()), Err)
 }
 
 fn piece(resolution: &Resolution, at: usize, size: usize) -> Vec<u8> {

@@ -73,7 +73,8 @@ pub struct Resolution {
     choices: Vec<Choice>,
     /// What the result has of each region.
     texts: Vec<Arc<[u8]>>,
-    undo: Vec<Vec<Choice>>,
+    /// What each step changed: the places and what was chosen there before.
+    undo: Vec<Vec<(usize, Choice)>>,
 }
 
 impl Resolution {
@@ -166,8 +167,11 @@ impl Resolution {
 
     /// Takes back the last step; whether there was one.
     pub fn undo(&mut self) -> bool {
-        let Some(choices) = self.undo.pop() else { return false };
-        self.put(choices);
+        let Some(step) = self.undo.pop() else { return false };
+        for (at, choice) in step {
+            self.choices[at] = choice;
+            self.texts[at] = self.text_of(at);
+        }
         true
     }
 
@@ -222,9 +226,16 @@ impl Resolution {
             if self.undo.len() == UNDO_MAX {
                 self.undo.remove(0);
             }
-            self.undo.push(self.choices.clone());
+            let all = self.choices.iter().zip(&choices).enumerate();
+            let changed = all.filter(|(_, (old, new))| old != new).map(|(at, (old, _))| (at, old.clone()));
+            self.undo.push(changed.collect());
             self.put(choices);
         }
+    }
+
+    /// No step can be taken back beyond this.
+    pub(super) fn begin_at_this(&mut self) {
+        self.undo.clear();
     }
 
     pub(super) fn put(&mut self, choices: Vec<Choice>) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::markers::{Left, back, out};
+use super::markers::{Left, back, gone_on, out};
 use super::regions::{Changed, Ending, Side, Three, Whitespace, is_binary, lines};
 use super::resolution::{Choice, Origin, Resolution};
 
@@ -222,8 +222,13 @@ fn an_editor_sees_markers_and_what_it_makes_of_them_is_taken() {
     let block = "<<<<<<< parent (hunk 2)\nTHREE\n||||||| base (hunk 2)\nthree\n=======\ndrei\n>>>>>>> child (hunk 2)\n";
     assert_eq!(shown, format!("ONE\ntwo\n{block}four\nfive\nsix\nSEVEN\n"));
     let half = shown.replace("=======\n", "");
-    assert_eq!(back(&mut now, half.as_bytes()), Err(Left { region: 2, line: 3 }));
+    // a block left half: its hunk stays open and is gone on with, what else came back is taken
+    let half = format!("MINE\n{}", half.strip_prefix("ONE\n").unwrap());
+    let Err(Left { region: 2, line: 3, halves }) = back(&mut now, half.as_bytes()) else { panic!("{half}") };
     assert_eq!(now.open().count(), 1);
+    assert!(text(&now).starts_with("MINE\ntwo\n"), "{}", text(&now));
+    assert_eq!(String::from_utf8(gone_on(&now, &halves).text).unwrap(), half);
+    now.undo();
     back(&mut now, shown.replace(block, "THREE\n").as_bytes()).unwrap();
     assert_eq!(now.choices()[2], Choice::Parent);
     now.undo();
@@ -267,6 +272,21 @@ fn lines_and_their_ends_and_binary_are_told() {
         (Ending::CrLf, Ending::Lf, Ending::Lf)
     );
     assert!(is_binary(b"a\0b") && !is_binary(b"\xff\xfe\n"));
+}
+
+#[test]
+fn what_was_written_by_hand_can_be_had_back_after_a_version_changed() {
+    let mut now = clash();
+    let mine = "ONE\ntwo\nmine\nfour\nfive\nsix\nSEVEN\n";
+    now.edit(mine.as_bytes());
+    let other = "ONE\ntwo\nTHREE too\nfour\nfive\nsix\nseven\n";
+    let three = Three::new(BASE.as_bytes(), other.as_bytes(), now.three().bytes(Side::Child));
+    let mut again = now.again(three);
+    assert_eq!((again.kept, again.lost), (0, 1));
+    assert!(text(&again.resolution).contains("THREE too"));
+    assert!(again.resolution.undo());
+    assert_eq!(text(&again.resolution), mine);
+    assert!(!again.resolution.undo());
 }
 
 proptest! {

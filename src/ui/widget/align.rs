@@ -12,7 +12,7 @@ use crate::law::merge::regions::{Changed, Region, Side, Three, Whitespace, lines
 /// Most pairs of lines that are compared one by one to find which became which; beyond, they are paired in order.
 const PAIRS_MAX: usize = 4096;
 /// Most pairs of lines of one hunk whose differences are looked for; beyond, they are paired in order.
-const HUNK_MAX: usize = 16_000_000;
+const HUNK_MAX: usize = 4_000_000;
 
 /// One row: a line of each version, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

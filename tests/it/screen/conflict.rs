@@ -9,7 +9,7 @@ use windlass::ui::{Effect, Msg};
 use super::desk::{Desk, There, file};
 use super::{Screen, record};
 
-const BASE: &str = "\
+pub(super) const BASE: &str = "\
 //! A lexer.
 
 use std::iter::Peekable;
@@ -38,7 +38,7 @@ fn nested() {
 ";
 
 /// The parent's and the child's: two hunks that both changed, one each that one changed.
-fn lexer() -> (String, String) {
+pub(super) fn lexer() -> (String, String) {
     let parent = BASE
         .replace("use std::iter::Peekable;", "use std::iter::Peekable;\nuse std::mem;")
         .replace("    while self.peek() {", "    let mut depth = 1;\n    while depth > 0 {")
@@ -51,7 +51,7 @@ fn lexer() -> (String, String) {
 }
 
 /// A hand-back with something of everything.
-fn desk() -> Desk {
+pub(super) fn desk() -> Desk {
     let mut desk = Desk::default();
     let (parent, child) = lexer();
     desk.put("manual", "docs/lex.md", file("old\n"), file("old\n"), file("# Lexer\n\nnew\n"));
@@ -76,7 +76,7 @@ fn desk() -> Desk {
     desk
 }
 
-fn open(desk: &mut Desk, columns: u16, rows: u16) -> Screen {
+pub(super) fn open(desk: &mut Desk, columns: u16, rows: u16) -> Screen {
     let mut screen = Screen::new(columns, rows, record::full());
     screen.change(|record| std::sync::Arc::make_mut(&mut record.status).open_conflicts = 6);
     screen.draw();
@@ -86,7 +86,7 @@ fn open(desk: &mut Desk, columns: u16, rows: u16) -> Screen {
 }
 
 /// Selects a path by its place in the list.
-fn select(desk: &mut Desk, screen: &mut Screen, name: &str) {
+pub(super) fn select(desk: &mut Desk, screen: &mut Screen, name: &str) {
     for _ in 0..40 {
         desk.keys(screen, "[");
     }
@@ -106,7 +106,7 @@ fn select(desk: &mut Desk, screen: &mut Screen, name: &str) {
 }
 
 /// The lexer's result as it was written.
-fn written(desk: &Desk) -> String {
+pub(super) fn written(desk: &Desk) -> String {
     match desk.parents("manual", "src/lexer.rs") {
         There::File(bytes, _) => String::from_utf8(bytes).unwrap(),
         other => panic!("{other:?}"),
@@ -382,84 +382,6 @@ fn a_proposal_is_shown_as_one_and_taken_back() {
     assert_eq!(written(&desk), parent);
 }
 
-/// A hand-back of one file, opened; nothing is answered yet.
-fn opening(desk: &mut Desk) -> (Screen, Vec<Effect>) {
-    let (parent, child) = lexer();
-    desk.put("manual", "src/lexer.rs", file(BASE), file(parent), file(child));
-    let mut screen = Screen::new(140, 45, record::full());
-    screen.draw();
-    let effects = screen.keys("ctrl-x h");
-    (screen, effects)
-}
-
-#[test]
-fn keys_that_come_before_the_versions_are_kept_for_them() {
-    for (keys, holds) in [
-        ("c p w", "self.nest += 1;"),
-        ("a c w", "lex(\"\"), 0);"),
-        ("p e n e w esc p w", "new"),
-        ("C u P w down enter w", "while depth > 0"),
-        ("p n p w down enter", "while depth > 0"),
-    ] {
-        let mut desk = Desk::default();
-        let (mut screen, mut effects) = opening(&mut desk);
-        effects.extend(screen.keys(keys));
-        desk.settle(&mut screen, effects);
-        assert_eq!(desk.written.len(), 1, "{keys}: {}", screen.shown());
-        assert!(written(&desk).contains(holds), "{keys}: {}", written(&desk));
-    }
-}
-
-#[test]
-fn keys_behind_a_write_are_for_what_comes_after_it() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "link");
-    screen.draw();
-    // the next path is old.rs, then run.sh
-    let effects = screen.keys("c w p w");
-    desk.settle(&mut screen, effects);
-    let written: Vec<&str> = desk.written.iter().map(|(path, _)| path.as_str()).collect();
-    assert_eq!(written, ["link", "old.rs"], "{}", screen.shown());
-    assert_eq!(desk.parents("manual", "old.rs"), There::Absent);
-}
-
-#[test]
-fn keys_for_what_cannot_be_read_are_said_to_have_done_nothing() {
-    use windlass::api::command::{Command, Query};
-    use windlass::api::event::{Event, Reply};
-    use windlass::api::hand_back::HandBackAsk;
-    let mut desk = Desk::default();
-    let (mut screen, effects) = opening(&mut desk);
-    let effects: Vec<Effect> = effects.into_iter().chain(screen.keys("c w")).collect();
-    let [Effect::Send(Command::Ask { number, query: Query::HandBack(HandBackAsk::List) })] = effects[..]
-    else {
-        panic!("{effects:?}");
-    };
-    let reply = Reply::Failed("no room".into());
-    assert_eq!(screen.tell(Msg::Event(Event::Answered { number, reply })), []);
-    let shown = screen.shown();
-    assert!(shown.contains("no room · the keys pressed meanwhile did nothing"), "{shown}");
-    // and who does not want to wait leaves
-    let mut desk = Desk::default();
-    let (mut screen, _) = opening(&mut desk);
-    screen.keys("c q q");
-    assert!(!screen.shown().contains("Hand-back"), "{}", screen.shown());
-}
-
-#[test]
-fn a_word_to_the_person_hides_no_key() {
-    for (columns, rows) in [(140, 45), (100, 30), (60, 20), (40, 12)] {
-        let mut desk = desk();
-        let mut screen = open(&mut desk, columns, rows);
-        select(&mut desk, &mut screen, "link");
-        desk.keys(&mut screen, "enter c w");
-        let shown = screen.shown();
-        assert!(shown.contains("link: written · 7 conflicts are open"), "{shown}");
-        assert!(shown.contains("p parent") && shown.contains("? keys"), "{shown}");
-    }
-}
-
 #[test]
 fn a_result_is_edited_where_its_hunk_begins() {
     let mut desk = desk();
@@ -472,27 +394,6 @@ fn a_result_is_edited_where_its_hunk_begins() {
     let result = written(&desk);
     assert!(result.contains("\nx    assert_eq!(lex(\"a b\"), 2);\n"), "{result}");
     assert!(!result.contains("let start"), "{result}");
-}
-
-#[test]
-fn a_result_of_any_length_is_edited_in_the_right_place() {
-    for lines in [10_000, 70_000] {
-        let base: String = (0..lines).map(|n| format!("line {n}\n")).collect();
-        let at = lines - 7;
-        let here = format!("line {at}\n");
-        let mut desk = Desk::default();
-        let parent = base.replace(&here, "parent's\n");
-        desk.put("manual", "long", file(&base), file(&parent), file(base.replace(&here, "child's\n")));
-        let mut screen = open(&mut desk, 100, 30);
-        desk.keys(&mut screen, "e m i n e space");
-        let shown = screen.shown();
-        assert!(shown.contains("mine parent's") && shown.contains(&format!("{} ", at + 1)), "{shown}");
-        desk.keys(&mut screen, "ctrl-end pageup pagedown up x esc w");
-        let There::File(result, _) = desk.parents("manual", "long") else { panic!("no file") };
-        let last = format!("line {}\n", lines - 1);
-        let wanted = parent.replace("parent's", "mine parent's").replace(&last, &format!("x{last}"));
-        assert!(result == wanted.as_bytes(), "{}", screen.shown());
-    }
 }
 
 #[test]

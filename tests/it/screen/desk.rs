@@ -78,7 +78,9 @@ struct Of {
     by_hand: ByHand,
     verdict: Verdict,
     draft: Option<Vec<Choice>>,
+    /// What was there before each write that stands, and what was written.
     before: Vec<(There, ByHand)>,
+    after: Vec<There>,
 }
 
 /// The desk.
@@ -119,6 +121,7 @@ impl Desk {
             verdict,
             draft: None,
             before: Vec::new(),
+            after: Vec::new(),
         };
         self.of.insert((child.to_owned(), path(at)), of);
     }
@@ -200,6 +203,7 @@ impl Desk {
                 all.into_iter().find(|there| there.version() == version).expect("a version of the record")
             }
         };
+        of.after.push(new.clone());
         of.before.push((std::mem::replace(&mut of.parent, new), of.by_hand));
         of.by_hand = if of.verdict == Verdict::Taken { ByHand::Reverted } else { ByHand::Resolved };
         of.draft = None;
@@ -221,6 +225,10 @@ impl Desk {
             }
             HandBackAsk::Undo { child, path } => {
                 let of = self.get(&child, &path);
+                if of.after.last().is_some_and(|after| *after != of.parent) {
+                    return HandBackReply::Changed(self.sides(&child, &path));
+                }
+                of.after.pop();
                 if let Some((parent, by_hand)) = of.before.pop() {
                     (of.parent, of.by_hand) = (parent, by_hand);
                 }

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod colours;
 mod conflict;
+mod conflict_kept;
 pub mod desk;
 mod golden;
 mod job_view;

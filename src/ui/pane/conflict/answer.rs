@@ -22,7 +22,7 @@ impl State {
         }
         self.leave_path(out);
         self.put_away();
-        self.trouble = None;
+        (self.trouble, self.stale) = (None, false);
         let Some((child, path)) = self.wanted() else { return };
         if let Some(at) = self.kept.iter().position(|open| open.is(&child, &path)) {
             self.open = Some(self.kept.remove(at));
@@ -31,7 +31,7 @@ impl State {
     }
 
     /// Asks for the path that is selected, also where it is there: it may be another one now.
-    fn look_again(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn look_again(&mut self, out: &mut Vec<Out>) {
         let under_way = self.asked.iter().any(|(_, asked)| matches!(asked, Asked::Sides(..)));
         if let Some((child, path)) = self.wanted().filter(|_| !under_way) {
             let ask = HandBackAsk::Sides { child: child.clone(), path: path.clone() };
@@ -41,11 +41,8 @@ impl State {
 
     /// What was chosen and is not written is kept for later.
     pub(super) fn leave_path(&mut self, out: &mut Vec<Out>) {
-        if let Some(text) = self.text_mut()
-            && let Some(editor) = text.editor.take()
-        {
-            let result = editor.text();
-            text.change(|resolution| resolution.edit(&result));
+        if let Some(text) = self.text_mut() {
+            text.fold();
         }
         if let Some(ask) = self.open.as_ref().and_then(Open::draft) {
             out.push(self.ask(Asked::Draft, ask));
@@ -72,8 +69,8 @@ impl State {
             (Asked::Write(child, path, done), Reply::HandBack(HandBackReply::Written(one))) => {
                 self.written(&child, &path, done, *one, out);
             }
-            (Asked::Write(_, path, _), Reply::HandBack(HandBackReply::Changed(sides))) => {
-                self.changed(&path, *sides, out);
+            (Asked::Write(_, path, done), Reply::HandBack(HandBackReply::Changed(sides))) => {
+                self.changed(&path, done, *sides, out);
             }
             (Asked::Propose(child, path), Reply::HandBack(HandBackReply::Proposal(result))) => {
                 let here = self.open.as_ref().is_some_and(|open| open.is(&child, &path));
@@ -162,7 +159,18 @@ impl State {
                 self.last_id += 1;
                 let id = self.last_id;
                 match &mut self.open {
+                    Some(open) if open.is(child, path) && open.is_edited() => {
+                        if open.differs(&sides, by_hand) && !std::mem::replace(&mut self.stale, true) {
+                            let said = format!("{path} was changed outside: that is seen when you are done");
+                            out.push(Out::Say(said.into()));
+                        }
+                    }
                     Some(open) if open.is(child, path) => {
+                        // resolved, and changed since: it is being resolved anew
+                        let by_hand = match (open.by_hand, by_hand) {
+                            (ByHand::Outside, ByHand::Resolved) => ByHand::Outside,
+                            (_, by_hand) => by_hand,
+                        };
                         let moved = open.sides.parent.version != sides.parent.version;
                         let old = open.id;
                         if let Some((kept, lost)) = open.again(id, *sides, by_hand) {
@@ -231,8 +239,9 @@ impl State {
         self.load(out);
     }
 
-    fn changed(&mut self, path: &TreePath, sides: Sides, out: &mut Vec<Out>) {
-        let by_hand = self.by_hand(path);
+    fn changed(&mut self, path: &TreePath, done: Done, sides: Sides, out: &mut Vec<Out>) {
+        // what was written is not there any more: there is nothing to take back, and it can be resolved anew
+        let by_hand = if done == Done::TakenBack { ByHand::Outside } else { self.by_hand(path) };
         self.stumbled = true;
         self.last_id += 1;
         let id = self.last_id;
@@ -244,10 +253,15 @@ impl State {
         let old = open.id;
         let (kept, lost) = open.again(id, sides, by_hand).unwrap_or((0, 0));
         self.colours.forget(old);
-        let said = format!(
-            "{path} changed meanwhile: nothing was written, it is shown as it is now; {}",
-            choices(kept, lost)
-        );
+        let said = match done {
+            Done::TakenBack => format!(
+                "{path} was changed outside since it was written: that stays, and it is shown as it is now"
+            ),
+            Done::Resolved | Done::Reverted => format!(
+                "{path} changed meanwhile: nothing was written, it is shown as it is now; {}",
+                choices(kept, lost)
+            ),
+        };
         out.push(Out::Say(said.into()));
     }
 }

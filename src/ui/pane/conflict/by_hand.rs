@@ -25,18 +25,18 @@ impl State {
                 }
             }
             Action::ConflictEditDone => {
-                let result = editor.text();
-                text.editor = None;
-                text.change(|resolution| resolution.edit(&result));
+                text.fold();
                 if let Some(at) = text.current {
                     text.show(at, height);
                 }
                 out.push(Out::Say(stands(text)));
             }
             Action::ConflictKeys => out.push(Out::Keys),
-            action => {
-                editor.act(action);
-            }
+            action => editor.act(action),
+        }
+        // what was changed outside meanwhile is seen now
+        if !self.edits() && std::mem::take(&mut self.stale) {
+            self.look_again(out);
         }
     }
 
@@ -63,7 +63,7 @@ impl State {
     pub(super) fn editor(&mut self, out: &mut Vec<Out>) {
         let Some(open) = &self.open else { return };
         let Some(text) = &open.text else { return };
-        let bytes = text.half.clone().unwrap_or_else(|| markers::out(&text.resolution).text);
+        let bytes = markers::gone_on(&text.resolution, &text.halves).text;
         let name = String::from_utf8_lossy(open.sides.path.name()).into_owned();
         out.push(Out::Edit { name, bytes });
     }
@@ -74,12 +74,15 @@ impl State {
         let mut left = None;
         text.change(|resolution| left = markers::back(resolution, &bytes).err());
         match left {
-            None => out.push(Out::Say(stands(text))),
+            None => {
+                text.halves.clear();
+                out.push(Out::Say(stands(text)));
+            }
             Some(left) => {
                 text.show(left.region, height);
-                text.half = Some(bytes);
+                text.halves = left.halves;
                 let half = format!(
-                    "line {} still has a marker of a hunk that was changed: nothing is taken yet, ",
+                    "line {} still has a marker of a hunk that was changed: it stays open, the rest is taken; ",
                     left.line
                 );
                 out.push(Out::Say(Said::from(half).key(Action::ConflictEditor).and(" goes on")));

@@ -75,6 +75,10 @@ pub struct State {
     trouble: Option<String>,
     /// What was asked last could not be done: keys that waited for it are not for what comes instead.
     stumbled: bool,
+    /// What is being written by hand is of versions that are others now: it is looked at when that is done.
+    stale: bool,
+    /// The text whose open hunks the person is asked about.
+    asked_open: Option<u64>,
     /// What was asked and is not answered yet.
     asked: Vec<(u64, Asked)>,
     last_token: u64,
@@ -227,6 +231,8 @@ impl State {
             kept: Vec::new(),
             trouble: None,
             stumbled: false,
+            stale: false,
+            asked_open: None,
             asked: Vec::new(),
             last_token: 0,
             last_id: 0,
@@ -262,7 +268,11 @@ impl State {
     }
 
     /// The choices that would be lost if the program ended now, as what keeps them.
-    pub fn keeps(&self) -> Option<HandBackAsk> {
+    pub fn keeps(&mut self) -> Option<HandBackAsk> {
+        // what is being written by hand, too
+        if let Some(text) = self.text_mut() {
+            text.fold();
+        }
         self.open.as_ref().filter(|_| self.shown).and_then(Open::draft)
     }
 

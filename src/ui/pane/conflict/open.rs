@@ -63,15 +63,30 @@ impl Open {
         base != parent || base != theirs
     }
 
+    /// Whether it was taken, and is another one now.
+    pub fn is_changed_since(&self) -> bool {
+        changed_since(&self.sides, self.by_hand)
+    }
+
     fn versions(&self) -> [&Version; 3] {
         [&self.sides.base.version, &self.sides.parent.version, &self.sides.theirs.version]
+    }
+
+    /// Whether the result is being written by hand.
+    pub fn is_edited(&self) -> bool {
+        self.text.as_ref().is_some_and(|text| text.editor.is_some())
+    }
+
+    /// Whether what is there now is something else.
+    pub fn differs(&self, sides: &Sides, by_hand: ByHand) -> bool {
+        let other: [&Version; 3] = [&sides.base.version, &sides.parent.version, &sides.theirs.version];
+        self.versions() != other || self.by_hand != by_hand || self.sides.verdict != sides.verdict
     }
 
     /// The same path with what is there now; in place: whether nothing changed, else the choices that were kept and
     /// those that were lost.
     pub fn again(&mut self, id: u64, sides: Sides, by_hand: ByHand) -> Option<(usize, usize)> {
-        let other: [&Version; 3] = [&sides.base.version, &sides.parent.version, &sides.theirs.version];
-        if self.versions() == other && self.by_hand == by_hand && self.sides.verdict == sides.verdict {
+        if !self.differs(&sides, by_hand) {
             self.sides = sides;
             return None;
         }
@@ -84,6 +99,9 @@ impl Open {
         let (sides, executable) = (now.sides.clone(), now.executable);
         *now = Text::of(again.resolution, &sides, None);
         (now.executable, now.top, now.left) = (executable, before.top, before.left);
+        if before.mode_made {
+            (now.executable, now.mode_made) = (before.executable, true);
+        }
         Some((again.kept, again.lost))
     }
 
@@ -143,8 +161,19 @@ fn text_of(sided: &Sided) -> Option<&[u8]> {
     }
 }
 
+/// Whether a path that was taken is not any more as the child left it, nor as it was put back: that work is somebody's.
+fn changed_since(sides: &Sides, by_hand: ByHand) -> bool {
+    let now = sides.parent.version.tracked();
+    let left = match by_hand {
+        ByHand::Reverted => &sides.parent_then,
+        ByHand::Nothing | ByHand::Resolved | ByHand::Outside => &sides.theirs.version,
+    };
+    sides.verdict == Verdict::Taken && now != left.tracked()
+}
+
 fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Text>) {
     use Side::{Base, Child, Parent};
+    let by_hand = if changed_since(sides, by_hand) { ByHand::Outside } else { by_hand };
     let (base, parent, theirs) = (text_of(&sides.base), text_of(&sides.parent), text_of(&sides.theirs));
     let look = |one: Option<&[u8]>, other: Option<&[u8]>, third: Option<&[u8]>, seen: &[Side], why: Said| {
         let text = Text::new(Three::new(one?, other?, third?), seen, Some(why));

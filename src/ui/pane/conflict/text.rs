@@ -1,5 +1,7 @@
 //! The versions of one text beside each other: where one is, which hunk keys are for, and the choices.
 
+use std::collections::BTreeMap;
+
 use super::edit::Editor;
 use super::said::Said;
 use super::{Look, words};
@@ -33,8 +35,10 @@ pub(super) struct Text {
     /// The first line of the result of each region, from 0, and the end.
     pub lines: Vec<usize>,
     pub editor: Option<Editor>,
-    /// What came back from the editor and could not be taken.
-    pub half: Option<Vec<u8>>,
+    /// What came back from the editor of some hunks and could not be taken.
+    pub halves: BTreeMap<usize, Vec<u8>>,
+    /// The person said whether the file may be run.
+    pub mode_made: bool,
     /// Where the whole result is from, while it is a proposal.
     pub proposal: Option<&'static str>,
     /// Rows that it was drawn in last; none: it was laid anew, and the hunk at hand is brought into sight.
@@ -80,7 +84,8 @@ impl Text {
             starts: Vec::new(),
             lines: Vec::new(),
             editor: None,
-            half: None,
+            halves: BTreeMap::new(),
+            mode_made: false,
             proposal: None,
             drawn: None,
             hunks,
@@ -222,10 +227,21 @@ impl Text {
         what(&mut self.resolution);
         let changed = before != self.resolution.choices();
         if changed {
-            (self.half, self.proposal) = (None, None);
+            // what was chosen otherwise is not gone on with
+            let choices = self.resolution.choices();
+            self.halves.retain(|at, _| before[*at] == choices[*at]);
+            self.proposal = None;
             self.count();
         }
         changed
+    }
+
+    /// Takes what is being written by hand; whether something was.
+    pub fn fold(&mut self) -> bool {
+        let Some(editor) = self.editor.take() else { return false };
+        let result = editor.text();
+        self.change(|resolution| resolution.edit(&result));
+        true
     }
 
     /// Takes a step back; the hunk that it changed, if there was a step.

@@ -40,10 +40,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
             }
         }
         Msg::Click { column, row } => state.click(column, row, &mut out),
-        Msg::Write(choice) => {
-            state.change(|resolution| resolution.choose_open(&choice));
-            state.write(&mut out);
-        }
+        Msg::Write(choice) => state.write_open(&choice, &mut out),
         Msg::Edited(bytes) => state.edited(bytes, &mut out),
         Msg::Answered { token, reply } => state.answered(token, reply, &mut out),
         Msg::NotAsked(token) => state.asked.retain(|(asked, _)| *asked != token),
@@ -117,7 +114,7 @@ impl State {
             A::ConflictPropose => self.propose(out),
             A::ConflictExecutable => {
                 if let Some(text) = self.text_mut() {
-                    text.executable = !text.executable;
+                    (text.executable, text.mode_made) = (!text.executable, true);
                     let words = if text.executable { "executable" } else { "not executable" };
                     out.push(Out::Say(format!("the file is written {words}").into()));
                 }

@@ -39,6 +39,10 @@ impl State {
     pub(super) fn revert(&mut self, out: &mut Vec<Out>) {
         let Some(open) = &self.open else { return };
         match (open.sides.verdict, open.by_hand) {
+            _ if open.is_changed_since() => out.push(Out::Say(
+                "it was changed since it was taken, and to put it back would throw that away: see to it in your editor"
+                    .into(),
+            )),
             (Verdict::Taken, ByHand::Nothing | ByHand::Outside) => {
                 let take = Take::Version(open.sides.parent_then.clone());
                 let ask = self.writes(take, None);
@@ -72,8 +76,22 @@ impl State {
         }
         match open.text.as_ref().filter(|_| open.form.is_none()).map_or(0, Text::open) {
             0 => self.write(out),
-            waiting => out.push(Out::AskOpen(waiting)),
+            waiting => {
+                self.asked_open = Some(open.id);
+                out.push(Out::AskOpen(waiting));
+            }
         }
+    }
+
+    /// The hunks that are open get this, and it is written: if they are those that were asked about.
+    pub(super) fn write_open(&mut self, choice: &Choice, out: &mut Vec<Out>) {
+        let here = self.open.as_ref().map(|open| open.id);
+        if self.asked_open.take() != here || !self.is_open_selected() {
+            let said = Said::from("it changed meanwhile: nothing was written, ").key(Action::ConflictWrite);
+            return out.push(Out::Say(said.and(" asks again")));
+        }
+        self.change(|resolution| resolution.choose_open(choice));
+        self.write(out);
     }
 
     pub(super) fn write(&mut self, out: &mut Vec<Out>) {

@@ -1,0 +1,217 @@
+//! The conflict viewer: what a person typed, wrote or decided is never lost to what happens meanwhile.
+
+use windlass::law::merge::resolution::Choice;
+use windlass::ui::input::Input;
+use windlass::ui::pane::conflict;
+use windlass::ui::{Effect, Msg};
+
+use super::conflict::{BASE, desk, lexer, open, select, written};
+use super::desk::{Desk, There, file};
+use super::{Screen, record};
+
+/// A hand-back of one file, opened; nothing is answered yet.
+fn opening(desk: &mut Desk) -> (Screen, Vec<Effect>) {
+    let (parent, child) = lexer();
+    desk.put("manual", "src/lexer.rs", file(BASE), file(parent), file(child));
+    let mut screen = Screen::new(140, 45, record::full());
+    screen.draw();
+    let effects = screen.keys("ctrl-x h");
+    (screen, effects)
+}
+
+#[test]
+fn what_an_editor_left_half_outlives_other_choices_and_the_rest_is_taken() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    let edits = |effects: Vec<Effect>| match &effects[..] {
+        [Effect::EditMerge(_, bytes)] => String::from_utf8(bytes.clone()).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let marked = edits(desk.keys(&mut screen, "enter E"));
+    let half = marked.replacen("    let mut depth = 1;\n", "    let mut depth = 7;\n", 1);
+    let second = half.rfind("<<<<<<<").unwrap();
+    let end = half.rfind(">>>>>>>").unwrap();
+    let end = end + half[end..].find('\n').unwrap() + 1;
+    let half = format!("{}    second();\n{}", &half[..second], &half[end..]);
+    screen.tell(Msg::Conflict(conflict::Msg::Edited(half.clone().into_bytes())));
+    assert!(screen.shown().contains("it stays open, the rest is taken; E goes on"), "{}", screen.shown());
+    assert!(screen.shown().contains("1 open"), "{}", screen.shown());
+    // a choice for another hunk
+    desk.keys(&mut screen, "n p");
+    let again = edits(desk.keys(&mut screen, "E"));
+    assert!(again.contains("depth = 7") && again.contains("second();"), "{again}");
+    assert!(again.contains("let start"), "{again}");
+}
+
+#[test]
+fn what_is_being_written_by_hand_outlives_a_change_outside() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    desk.keys(&mut screen, "enter p e m i n e");
+    desk.change("manual", "src/lexer.rs", file(lexer().0.replace("a b", "a b c")));
+    let effects = screen.tell(Msg::Input(Input::Focus(true)));
+    desk.settle(&mut screen, effects);
+    let shown = screen.shown();
+    assert!(
+        shown.contains("that is seen when you are done") && shown.contains("mine    assert_eq!"),
+        "{shown}"
+    );
+    desk.keys(&mut screen, "space t o o esc");
+    let shown = screen.shown();
+    assert!(shown.contains("1 choice kept, 1 to be made again") && shown.contains("1 open"), "{shown}");
+    desk.keys(&mut screen, "u w");
+    assert!(written(&desk).contains("mine too    assert_eq!(lex(\"a b\"), 2);"), "{}", written(&desk));
+}
+
+#[test]
+fn what_is_being_written_by_hand_is_kept_when_the_program_ends() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    desk.keys(&mut screen, "enter e m i n e");
+    let kept = screen.model.conflict.keeps();
+    let Some(windlass::api::hand_back::HandBackAsk::KeepDraft { choices: Some(choices), .. }) = kept else {
+        panic!("{kept:?}");
+    };
+    let by_hand = |choice: &Choice| matches!(choice, Choice::Edited(text) if text.starts_with(b"mine"));
+    assert!(choices.iter().any(by_hand), "{choices:?}");
+}
+
+#[test]
+fn later_work_is_not_thrown_away_by_putting_a_path_back() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    desk.change("manual", "docs/lex.md", file("# Lexer\n\nnew\n\nand more\n"));
+    select(&mut desk, &mut screen, "docs/lex.md");
+    assert!(screen.shown().contains("and more"), "{}", screen.shown());
+    desk.keys(&mut screen, "enter r");
+    assert!(screen.shown().contains("would throw that away"), "{}", screen.shown());
+    assert_eq!(desk.parents("manual", "docs/lex.md"), file("# Lexer\n\nnew\n\nand more\n"));
+}
+
+#[test]
+fn what_was_written_and_changed_outside_since_can_be_resolved_anew() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    desk.keys(&mut screen, "enter P w");
+    desk.change("manual", "src/lexer.rs", file(lexer().0.replace("a b", "a b c")));
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    desk.keys(&mut screen, "enter u");
+    assert!(screen.shown().contains("was changed outside since it was written"), "{}", screen.shown());
+    let effects = screen.tell(Msg::Input(Input::Focus(true)));
+    desk.settle(&mut screen, effects);
+    desk.keys(&mut screen, "C w");
+    assert_eq!(desk.written.len(), 2, "{}", screen.shown());
+    assert!(written(&desk).contains("lex(\"\"), 0);"), "{}", written(&desk));
+}
+
+#[test]
+fn an_answer_is_for_the_hunks_that_were_asked_about() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    desk.keys(&mut screen, "enter w");
+    assert!(screen.shown().contains("Write while 2 hunks are open?"), "{}", screen.shown());
+    desk.change("manual", "src/lexer.rs", file(lexer().0.replace("a b", "a b c")));
+    let effects = screen.tell(Msg::Input(Input::Focus(true)));
+    desk.settle(&mut screen, effects);
+    desk.keys(&mut screen, "down enter");
+    assert!(desk.written.is_empty());
+    assert!(
+        screen.shown().contains("it changed meanwhile: nothing was written, w asks again"),
+        "{}",
+        screen.shown()
+    );
+}
+
+#[test]
+fn keys_that_come_before_the_versions_are_kept_for_them() {
+    for (keys, holds) in [
+        ("c p w", "self.nest += 1;"),
+        ("a c w", "lex(\"\"), 0);"),
+        ("p e n e w esc p w", "new"),
+        ("C u P w down enter w", "while depth > 0"),
+        ("p n p w down enter", "while depth > 0"),
+    ] {
+        let mut desk = Desk::default();
+        let (mut screen, mut effects) = opening(&mut desk);
+        effects.extend(screen.keys(keys));
+        desk.settle(&mut screen, effects);
+        assert_eq!(desk.written.len(), 1, "{keys}: {}", screen.shown());
+        assert!(written(&desk).contains(holds), "{keys}: {}", written(&desk));
+    }
+}
+
+#[test]
+fn keys_behind_a_write_are_for_what_comes_after_it() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "link");
+    screen.draw();
+    // the next path is old.rs, then run.sh
+    let effects = screen.keys("c w p w");
+    desk.settle(&mut screen, effects);
+    let written: Vec<&str> = desk.written.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(written, ["link", "old.rs"], "{}", screen.shown());
+    assert_eq!(desk.parents("manual", "old.rs"), There::Absent);
+}
+
+#[test]
+fn keys_for_what_cannot_be_read_are_said_to_have_done_nothing() {
+    use windlass::api::command::{Command, Query};
+    use windlass::api::event::{Event, Reply};
+    use windlass::api::hand_back::HandBackAsk;
+    let mut desk = Desk::default();
+    let (mut screen, effects) = opening(&mut desk);
+    let effects: Vec<Effect> = effects.into_iter().chain(screen.keys("c w")).collect();
+    let [Effect::Send(Command::Ask { number, query: Query::HandBack(HandBackAsk::List) })] = effects[..]
+    else {
+        panic!("{effects:?}");
+    };
+    let reply = Reply::Failed("no room".into());
+    assert_eq!(screen.tell(Msg::Event(Event::Answered { number, reply })), []);
+    let shown = screen.shown();
+    assert!(shown.contains("no room · the keys pressed meanwhile did nothing"), "{shown}");
+    // and who does not want to wait leaves
+    let mut desk = Desk::default();
+    let (mut screen, _) = opening(&mut desk);
+    screen.keys("c q q");
+    assert!(!screen.shown().contains("Hand-back"), "{}", screen.shown());
+}
+
+#[test]
+fn a_word_to_the_person_hides_no_key() {
+    for (columns, rows) in [(140, 45), (100, 30), (60, 20), (40, 12)] {
+        let mut desk = desk();
+        let mut screen = open(&mut desk, columns, rows);
+        select(&mut desk, &mut screen, "link");
+        desk.keys(&mut screen, "enter c w");
+        let shown = screen.shown();
+        assert!(shown.contains("link: written · 7 conflicts are open"), "{shown}");
+        assert!(shown.contains("p parent") && shown.contains("? keys"), "{shown}");
+    }
+}
+
+#[test]
+fn a_result_of_any_length_is_edited_in_the_right_place() {
+    for lines in [10_000, 70_000] {
+        let base: String = (0..lines).map(|n| format!("line {n}\n")).collect();
+        let at = lines - 7;
+        let here = format!("line {at}\n");
+        let mut desk = Desk::default();
+        let parent = base.replace(&here, "parent's\n");
+        desk.put("manual", "long", file(&base), file(&parent), file(base.replace(&here, "child's\n")));
+        let mut screen = open(&mut desk, 100, 30);
+        desk.keys(&mut screen, "e m i n e space");
+        let shown = screen.shown();
+        assert!(shown.contains("mine parent's") && shown.contains(&format!("{} ", at + 1)), "{shown}");
+        desk.keys(&mut screen, "ctrl-end pageup pagedown up x esc w");
+        let There::File(result, _) = desk.parents("manual", "long") else { panic!("no file") };
+        let last = format!("line {}\n", lines - 1);
+        let wanted = parent.replace("parent's", "mine parent's").replace(&last, &format!("x{last}"));
+        assert!(result == wanted.as_bytes(), "{}", screen.shown());
+    }
+}
