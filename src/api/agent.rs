@@ -168,7 +168,7 @@ pub struct HandBackReport {
 }
 
 impl HandBackReport {
-    /// In words: `3 taken, 1 conflict`; `nothing changed`.
+    /// In words, the conflicts first: `1 conflict, 3 taken`; `nothing changed`.
     pub fn words(&self) -> String {
         let counts = [&self.taken, &self.same, &self.conflicts, &self.left_out];
         Self::in_numbers(counts.map(Vec::len))
@@ -177,12 +177,12 @@ impl HandBackReport {
     /// The same of numbers: taken, same, conflicts, left out.
     pub fn in_numbers([taken, same, conflicts, left_out]: [usize; 4]) -> String {
         let conflict = if conflicts == 1 { "conflict" } else { "conflicts" };
-        let words: Vec<String> =
-            [(taken, "taken"), (same, "same"), (conflicts, conflict), (left_out, "left out")]
-                .iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, word)| format!("{count} {word}"))
-                .collect();
+        let counts = [(conflicts, conflict), (taken, "taken"), (same, "same"), (left_out, "left out")];
+        let words: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
         if words.is_empty() { "nothing changed".to_owned() } else { words.join(", ") }
     }
 }

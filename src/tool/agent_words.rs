@@ -2,7 +2,7 @@
 
 use crate::api::agent::{AgentEnd, AgentRow, AgentState, Workspace, copied};
 use crate::base::Millis;
-use crate::law::hand_back::tree::TreePath;
+use crate::law::hand_back::tree::named;
 use crate::tool::bash_end::line;
 use crate::tool::input::one_line;
 
@@ -87,7 +87,7 @@ fn hand_back(out: &mut String, end: &AgentEnd) {
         ("Left out by the ignore rules, still in the copy", &report.left_out),
     ];
     for (what, paths) in lists.into_iter().filter(|(_, paths)| !paths.is_empty()) {
-        line(out, &format!("{what}: {}", named(paths)));
+        line(out, &format!("{what}: {}", named(paths, PATHS_MAX)));
     }
     if let Some(room) = &end.node.room {
         line(
@@ -98,13 +98,4 @@ fn hand_back(out: &mut String, end: &AgentEnd) {
             ),
         );
     }
-}
-
-fn named(paths: &[TreePath]) -> String {
-    let mut names: Vec<String> = paths.iter().take(PATHS_MAX).map(ToString::to_string).collect();
-    match paths.len().saturating_sub(PATHS_MAX) {
-        0 => {}
-        more => names.push(format!("and {more} more")),
-    }
-    names.join(", ")
 }

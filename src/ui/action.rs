@@ -446,7 +446,7 @@ pub enum Action {
     ConflictPaths,
     /// Every key.
     ConflictKeys,
-    /// A step back: to the paths, to the children, out.
+    /// A step back: to the paths, to the agents, out.
     ConflictBack,
     /// Leave.
     ConflictLeave,

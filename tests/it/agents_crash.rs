@@ -191,7 +191,7 @@ fn plain_exec_tells_what_came_back() {
     assert_eq!(program.wait().unwrap().code(), Some(0));
     let at =
         |wanted: &str| lines.iter().position(|line| line == wanted).unwrap_or_else(|| panic!("{lines:#?}"));
-    let told = at("· w handed back: 1 taken, 1 conflict; `windlass handback list` shows them");
+    let told = at("· w handed back: 1 conflict, 1 taken; `windlass handback list` shows them");
     assert!(told < at("· w ended: answered"));
 }
 

@@ -285,3 +285,75 @@ fn the_same_clash_seen_again_can_be_resolved_as_before() {
     assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o700);
     assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
 }
+
+#[test]
+fn what_is_damaged_or_was_cut_hides_nothing_else_and_is_not_dropped_unseen() {
+    let (home, room) = handed_back();
+    let broken = Room::at(room.dir().with_file_name("broken"));
+    fs::create_dir(broken.dir()).unwrap();
+    fs::write(broken.record(), "{").unwrap();
+    let ran = handback(&home, &["list"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
+    assert!(
+        ran.out.contains("broken  cannot be read: ") && ran.out.contains("tests  1 taken"),
+        "{}",
+        ran.out
+    );
+    let rows = handback(&home, &["list", "--json"]).events();
+    assert_eq!((&rows[0]["state"], &rows[1]["state"]), (&json!("damaged"), &json!("handed_back")));
+    // a resolution that cannot be ended stops no other
+    let stuck = room.dir().join("resolutions/000000");
+    windlass::store::private::dir_all(&stuck).unwrap();
+    fs::write(stuck.join("resolution.json"), "{").unwrap();
+    let ran = handback(&home, &["resolve", "tests", "text", "--take", "child"]);
+    assert_eq!((ran.code, home.read("work/text").as_str()), (Some(0), CHILD), "{}", ran.err);
+    assert!(ran.err.contains("a resolution that was cut could not be ended"), "{}", ran.err);
+    let ran = handback(&home, &["revert", "tests", "text"]);
+    assert_eq!((ran.code, home.read("work/text").as_str()), (Some(0), PARENT), "{}", ran.err);
+    // as a kill leaves it once the hand-back has begun: the parent's files may be beside their places
+    let cut = Room::at(room.dir().with_file_name("cut"));
+    cut.make(&home.path("work"), &Progress::default()).unwrap();
+    fs::create_dir(cut.dir().join("run")).unwrap();
+    fs::write(cut.dir().join("run/plan.json"), "{}").unwrap();
+    for flags in [&["drop", "cut"][..], &["drop", "cut", "--force"]] {
+        let told = refused(&home, flags, 1);
+        assert!(told.contains("was cut before its end, and files of ") && cut.dir().exists(), "{told}");
+    }
+}
+
+#[test]
+fn what_stands_in_the_way_can_be_settled_and_what_is_no_file_is_put_nowhere() {
+    let home = Home::new();
+    let room = spawned(&home);
+    fs::write(room.copy().join("gone"), "child\n").unwrap();
+    fs::remove_file(room.copy().join("bits")).unwrap();
+    nix::unistd::mkfifo(&room.copy().join("bits"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fs::remove_file(home.path("work/gone")).unwrap();
+    fs::create_dir(home.path("work/gone")).unwrap();
+    home.write("work/gone/inside", "mine\n");
+    room.hand_back(&home.path("work")).unwrap();
+    let told = refused(&home, &["resolve", "tests", "gone", "--take", "child"], 1);
+    assert!(told.contains("is in the place of gone here"), "{told}");
+    let settled = done(&home, &["resolve", "tests", "gone", "--take", "parent"]);
+    assert_eq!(settled, "gone: settled as it is; no conflict is open\n");
+    assert_eq!(home.read("work/gone/inside"), "mine\n");
+    let told = refused(&home, &["resolve", "tests", "bits", "--take", "child"], 1);
+    assert!(told.contains("is no file, or could not be read, so it is put nowhere"), "{told}");
+    assert_eq!(home.read("work/bits"), "base\n");
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_stands_in_a_version() {
+    let home = Home::new();
+    let room = spawned(&home);
+    fs::write(room.copy().join("text"), "\x1b]0;owned\x07\x1b[2Jchild\n").unwrap();
+    std::os::unix::fs::symlink("\x1b[31mred", room.copy().join("link")).unwrap();
+    home.write("work/text", PARENT);
+    room.hand_back(&home.path("work")).unwrap();
+    for (path, wanted) in [("text", "\\x1B]0;owned\\x07\\x1B[2Jchild"), ("link", "a link to \\x1B[31mred")] {
+        let mut program = Program::start(&home.command(&["handback", "show", "tests", path]));
+        program.wait_for(wanted);
+        assert_eq!(program.end(), 0);
+        assert!(!program.bytes.contains(&0x1b), "{}", String::from_utf8_lossy(&program.bytes));
+    }
+}

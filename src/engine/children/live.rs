@@ -11,6 +11,7 @@ use crate::base::chain;
 use crate::engine::options::Options;
 use crate::engine::{Opened, clock, open, spawn};
 use crate::law::children::Event;
+use crate::law::hand_back::tree::named;
 use crate::link::Wake;
 use crate::sandbox::hold::{self, Commands, Held};
 use crate::tool::crew::{Stands, Stood};
@@ -174,17 +175,17 @@ fn stood(made: &Made) -> Stood {
         ));
     }
     if !counts.skipped.is_empty() {
-        let named: Vec<String> = counts.skipped.iter().take(NAMED_MAX).map(ToString::to_string).collect();
-        let more = if counts.skipped.len() > named.len() { ", …" } else { "" };
         warnings.push(format!(
-            "{} paths are no files or could not be read, and are not in the copy: {}{more}",
+            "{} paths are no files or could not be read, and are not in the copy: {}",
             counts.skipped.len(),
-            named.join(", ")
+            named(&counts.skipped, NAMED_MAX)
         ));
     }
     if !made.repositories.is_empty() {
-        let named: Vec<String> = made.repositories.iter().take(NAMED_MAX).map(ToString::to_string).collect();
-        warnings.push(format!("repositories inside were copied as files: {}", named.join(", ")));
+        warnings.push(format!(
+            "repositories inside were copied as files: {}",
+            named(&made.repositories, NAMED_MAX)
+        ));
     }
     Stood { words: format!("isolated · {files} files · {how}"), warnings }
 }

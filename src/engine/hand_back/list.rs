@@ -18,15 +18,24 @@ use crate::workspace::child::resolve::Resolved;
 use crate::workspace::child::rooms::rooms;
 
 impl Place {
-    /// All hand-backs that ended, newest first. One that cannot be read is told of by `count`.
+    /// All hand-backs that ended, newest first. One that cannot be read is told of by `count` and hides no other, but
+    /// for an empty list, which says why.
     pub(super) fn list(&self) -> Result<Vec<HandBack>, Why> {
-        let mut all = Vec::new();
+        let (mut all, mut damaged) = (Vec::new(), None);
         for (child, room) in rooms(&self.rooms)? {
-            let Ok(Some(record)) = room.read_record() else { continue };
-            all.push(self.hand_back(child, &room, record)?);
+            let read = room.read_record().map_err(Why::from);
+            match read
+                .and_then(|record| record.map(|record| self.hand_back(child, &room, record)).transpose())
+            {
+                Ok(back) => all.extend(back),
+                Err(why) => damaged = damaged.or(Some(why)),
+            }
         }
         all.sort_by_key(|back| std::cmp::Reverse(back.at));
-        Ok(all)
+        match damaged {
+            Some(why) if all.is_empty() => Err(why),
+            Some(_) | None => Ok(all),
+        }
     }
 
     /// One hand-back as it stands now.
@@ -34,7 +43,7 @@ impl Place {
         let standing = Standing { last: room.last_resolutions()?, drafts: room.all_drafts()? };
         let mut paths = Vec::new();
         for planned in record.paths {
-            paths.push(self.path(room, planned, &standing)?);
+            paths.push(self.path(room, planned, &standing));
         }
         let renames = record.renames.into_iter();
         Ok(HandBack {
@@ -46,14 +55,15 @@ impl Place {
         })
     }
 
-    fn path(&self, room: &Room, planned: Planned, standing: &Standing) -> Result<HandBackPath, Why> {
+    fn path(&self, room: &Room, planned: Planned, standing: &Standing) -> HandBackPath {
         let Planned { path, base, parent, child, verdict, .. } = planned;
         let conflict = matches!(verdict, Verdict::Conflict(_));
         let last = standing.last.get(&path);
         let drafted = standing.drafts.iter().find(|draft| draft.path == path);
         // what stays as the child left it may be changed at any time: that is the person's work and not looked for
         let now = match (conflict && last.is_none()) || drafted.is_some() {
-            true => Some(room.parents(&self.cwd, &path)?),
+            // why it cannot be read is told when it is looked at
+            true => room.parents(&self.cwd, &path).ok(),
             false => None,
         };
         let by_hand = match (conflict, last, &now) {
@@ -66,7 +76,7 @@ impl Place {
             (Some(draft), Some(now)) => draft.of == [base, now, child],
             (_, _) => false,
         };
-        Ok(HandBackPath { path, verdict, by_hand, draft })
+        HandBackPath { path, verdict, by_hand, draft }
     }
 
     /// How many conflicts of each child are open, where any is, and what could not be read.
@@ -75,7 +85,8 @@ impl Place {
         match rooms(&self.rooms) {
             Ok(rooms) => {
                 for (child, room) in rooms {
-                    match room.standing() {
+                    let standing = room.standing().and_then(|standing| Ok((room.all_drafts()?, standing).1));
+                    match standing {
                         Ok(standing) if standing.open.is_empty() => {}
                         Ok(standing) => drop(open.insert(child, standing.open.len())),
                         Err(error) => {
@@ -100,12 +111,10 @@ impl Place {
             if !matches!(room.read_record(), Ok(Some(_))) {
                 continue;
             }
-            if let Err(error) = self.in_turn(|| room.finish_resolutions(&self.cwd)) {
-                troubles.push(format!(
-                    "A resolution of {child} was cut and could not be ended: {}.",
-                    chain(&error)
-                ));
-            }
+            let finished = self.in_turn(|| room.finish_resolutions(&self.cwd));
+            troubles.extend(finished.unwrap_or_else(|error| vec![error]).iter().map(|error| {
+                format!("A resolution of {child} was cut and could not be ended: {}.", chain(error))
+            }));
         }
         troubles
     }

@@ -114,19 +114,22 @@ impl Child {
 
 /// Prints the hand-backs; the exit code.
 pub fn list(of: &Of, json: bool, told: &mut Told<'_>) -> Result<u8, Refused> {
-    let mut text = String::new();
+    let (mut text, mut code) = (String::new(), 0);
     for (name, room) in of.rooms()? {
-        let standing = room.standing().map_err(|error| refused(&error))?;
-        if json {
-            text.push_str(&format!("{}\n", row::json(&name, room.dir(), &standing)));
-        } else {
-            text.push_str(&row::lines(&name, &standing));
+        let standing = room.standing().map_err(|error| chain(&error));
+        // one that is damaged hides no other
+        code = code.max(u8::from(standing.is_err()));
+        match (standing, json) {
+            (Ok(standing), true) => text.push_str(&format!("{}\n", row::json(&name, room.dir(), &standing))),
+            (Ok(standing), false) => text.push_str(&row::lines(&name, &standing)),
+            (Err(why), true) => text.push_str(&format!("{}\n", row::damaged(&name, room.dir(), &why))),
+            (Err(why), false) => text.push_str(&format!("{name}  cannot be read: {why}\n")),
         }
     }
     if text.is_empty() && !json {
         text = "no child has a copy of its own\n".into();
     }
-    written(told.out.write_all(text.as_bytes()).and_then(|()| told.out.flush())).map(|()| 0)
+    written(told.out.write_all(text.as_bytes()).and_then(|()| told.out.flush())).map(|()| code)
 }
 
 /// Prints what a child changed, or the three versions of one path; the exit code.
@@ -162,6 +165,13 @@ pub fn drop_child(
 ) -> Result<u8, Refused> {
     let child = of.child(name)?;
     let standing = child.room.standing().map_err(|error| refused(&error))?;
+    if standing.cut && child.parent.is_dir() {
+        return Err(failed(format!(
+            "the hand-back of {name} was cut before its end, and files of {} may stand beside their places; open the \
+             session, which ends it, then drop the child",
+            child.parent.display()
+        )));
+    }
     let open = standing.open.len();
     if standing.record.is_none() {
         let lease = of.dirs.session(&of.session).join(store::lease::LEASE);

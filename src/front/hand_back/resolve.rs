@@ -12,7 +12,7 @@ use crate::base::chain;
 use crate::front::jobs::{Refused, Told, failed, misuse};
 use crate::law::hand_back::merge1::Verdict;
 use crate::law::hand_back::plan::Planned;
-use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::hand_back::tree::{Obstacle, TreePath, Version};
 use crate::law::merge::resolution::{Choice, Resolution};
 use crate::workspace::child::earlier::Earlier;
 use crate::workspace::child::error::Error;
@@ -42,11 +42,10 @@ pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_
     let child = of.child(name)?;
     let record = child.record()?;
     let planned = child.path(&record, path)?;
-    child.room.finish_resolutions(&child.parent).map_err(|error| refused(&error))?;
+    finish(&child, told)?;
     let sides = Sides::of(&child, planned).map_err(|error| refused(&error))?;
     let known = known(&child, planned)?;
     let seen = &sides.parent.version;
-    fits(planned, seen)?;
     let as_known = *seen.tracked() == known;
     let whole = |version: &Version, whose: &str| -> Result<(Written, Option<Vec<Choice>>), Refused> {
         if as_known {
@@ -76,6 +75,7 @@ pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_
             (Written::Bytes { bytes, executable: sides.executable() }, None)
         }
     };
+    fits(planned, seen, &result)?;
     let written = child.room.resolve(&child.parent, &planned.path, seen, result, choices);
     let resolved = written.map_err(|error| refused(&error))?;
     remember(of, &child, planned, &resolved, told);
@@ -120,13 +120,39 @@ fn last(child: &Child, path: &TreePath) -> Result<Option<Resolved>, Refused> {
     Ok(all.into_iter().rfind(|one| one.path == *path))
 }
 
-/// Refuses a path where no file of it can be put.
-fn fits(planned: &Planned, seen: &Version) -> Result<(), Refused> {
-    let Version::InTheWay(_) = seen else { return Ok(()) };
-    Err(failed(format!(
-        "something that is no file of that path is in the place of {} here; move it away, then resolve again",
-        planned.path
-    )))
+/// Ends the resolutions that were cut. One that cannot be is told of, and is no reason not to write another one.
+fn finish(child: &Child, told: &mut Told<'_>) -> Result<(), Refused> {
+    let left = child.room.finish_resolutions(&child.parent).map_err(|error| refused(&error))?;
+    for error in left {
+        let why = chain(&error);
+        // nobody can be told where that is gone
+        let _ = writeln!(told.beside, "windlass: a resolution that was cut could not be ended: {why}");
+    }
+    Ok(())
+}
+
+/// Refuses what can be put nowhere, and a path where nothing can be put.
+fn fits(planned: &Planned, seen: &Version, result: &Written) -> Result<(), Refused> {
+    let path = &planned.path;
+    let puts = match result {
+        // as it is here
+        Written::Version(version) if version == seen => return Ok(()),
+        Written::Version(Version::InTheWay(Obstacle::Special)) => {
+            return Err(failed(format!(
+                "that version of {path} is no file, or could not be read, so it is put nowhere; take another one, or \
+                 give a --file"
+            )));
+        }
+        Written::Version(Version::Absent | Version::InTheWay(_)) => false,
+        Written::Version(Version::File { .. } | Version::Link { .. }) | Written::Bytes { .. } => true,
+    };
+    match seen {
+        Version::InTheWay(_) if puts => Err(failed(format!(
+            "something that is no file of that path is in the place of {path} here; move it away, then resolve again, \
+             or settle it as it is with `--take parent`"
+        ))),
+        Version::InTheWay(_) | Version::Absent | Version::File { .. } | Version::Link { .. } => Ok(()),
+    }
 }
 
 fn merge(planned: &Planned, sides: &Sides) -> Result<Resolution, Refused> {
@@ -158,7 +184,7 @@ pub fn revert(of: &Of, name: &str, path: &Path, told: &mut Told<'_>) -> Result<u
     let child = of.child(name)?;
     let record = child.record()?;
     let planned = child.path(&record, path)?;
-    child.room.finish_resolutions(&child.parent).map_err(|error| refused(&error))?;
+    finish(&child, told)?;
     let as_before = *planned.parent.tracked() == known(&child, planned)?;
     let taken = planned.verdict == Verdict::Taken;
     if taken && as_before {

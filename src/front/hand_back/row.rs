@@ -15,6 +15,15 @@ fn is_conflict(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Conflict(_))
 }
 
+/// One that cannot be read, as JSON.
+pub fn damaged(child: &str, dir: &Path, why: &str) -> Value {
+    json!({"child": child, "state": "damaged", "dir": path(dir), "why": why})
+}
+
+fn path(dir: &Path) -> Value {
+    crate::api::path::serialize(dir, serde_json::value::Serializer).unwrap_or_default()
+}
+
 /// The hand-back as JSON; its keys are a contract.
 pub fn json(child: &str, dir: &Path, standing: &Standing) -> Value {
     let mut out = Map::new();
@@ -26,7 +35,7 @@ pub fn json(child: &str, dir: &Path, standing: &Standing) -> Value {
         (None, false) => "at_work",
     };
     put("state", state.into());
-    put("dir", crate::api::path::serialize(dir, serde_json::value::Serializer).unwrap_or_default());
+    put("dir", path(dir));
     if let Some(record) = &standing.record {
         let with = |wanted: &dyn Fn(Verdict) -> bool| json!(record.with(wanted).collect::<Vec<&TreePath>>());
         put("taken", with(&|verdict| verdict == Verdict::Taken));

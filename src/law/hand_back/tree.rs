@@ -73,6 +73,15 @@ impl fmt::Display for TreePath {
     }
 }
 
+/// Paths in words, so many at most: `a, b, and 3 more`.
+pub fn named(paths: &[TreePath], most: usize) -> String {
+    let mut names: Vec<String> = paths.iter().take(most).map(ToString::to_string).collect();
+    if let more @ 1.. = paths.len().saturating_sub(most) {
+        names.push(format!("and {more} more"));
+    }
+    names.join(", ")
+}
+
 impl fmt::Debug for TreePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{self}\"")

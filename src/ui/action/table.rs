@@ -285,7 +285,7 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
         Layer::Conflict,
         Action::ConflictOpen,
         "conflict-open",
-        "To the versions of the path; of a child: its paths",
+        "To the versions of the path; of an agent: its paths",
     ),
     (Layer::Conflict, Action::ConflictDown, "conflict-down", "Down"),
     (Layer::Conflict, Action::ConflictUp, "conflict-up", "Up"),
@@ -317,12 +317,7 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
         "Give the room of the paths to the versions; again: back",
     ),
     (Layer::Conflict, Action::ConflictKeys, "conflict-keys", "Every key"),
-    (
-        Layer::Conflict,
-        Action::ConflictBack,
-        "conflict-back",
-        "A step back: to the paths, to the children, out",
-    ),
+    (Layer::Conflict, Action::ConflictBack, "conflict-back", "A step back: to the paths, to the agents, out"),
     (
         Layer::Conflict,
         Action::ConflictLeave,

@@ -152,14 +152,15 @@ impl Room {
         Ok(stacks.filter_map(|(path, mut stack)| Some((path, stack.pop()?))).collect())
     }
 
-    /// Finishes the resolutions that were cut, and shows the conflicts that are open.
-    pub fn finish_resolutions(&self, parent: &Path) -> Result<(), Error> {
+    /// Finishes the resolutions that were cut, and shows the conflicts that are open. Why some could not be: the rest
+    /// is finished all the same.
+    pub fn finish_resolutions(&self, parent: &Path) -> Result<Vec<Error>, Error> {
         let _held = self.lock()?;
         let versions = Versions::open(&self.versions())?;
-        for dir in self.runs() {
-            self.carry(parent, &versions, dir)?;
-        }
-        self.show_open(&versions)
+        let carried = self.runs().into_iter().map(|dir| self.carry(parent, &versions, dir));
+        let left = carried.filter_map(Result::err).collect();
+        self.show_open(&versions)?;
+        Ok(left)
     }
 
     /// What a version holds, if it is a file: base's, parent's, child's and what was there before a resolution.

@@ -14,6 +14,7 @@ use windlass::engine::Which;
 use windlass::law::hand_back::merge1::{Clash, Verdict};
 use windlass::law::hand_back::tree::{TreePath, Version};
 use windlass::law::merge::resolution::Choice;
+use windlass::workspace::child::resolve::Written;
 use windlass::workspace::child::{Progress, Room};
 
 use crate::session::{Place, Running};
@@ -403,9 +404,17 @@ fn a_resolution_that_a_crash_cut_is_ended_at_the_next_open_and_a_damaged_record_
     let broken = Room::at(place.dirs().workspace(&id, "broken"));
     windlass::store::private::dir_all(broken.dir()).unwrap();
     windlass::store::private::replace(&broken.record(), b"{").unwrap();
+    place.write("half", "base\n");
+    let write = |text: &'static str| move |dir: &Path| fs::write(dir.join("half"), text).unwrap();
+    let half = child(&place, &id, "half", write("child\n"), write("parent\n"));
+    let planned = half.read_record().unwrap().unwrap().path(&path("half")).unwrap().clone();
+    half.resolve(&place.cwd(), &path("half"), &planned.parent, Written::Version(planned.child), None)
+        .unwrap();
+    fs::write(half.dir().join("resolutions/000000/resolution.json"), "{").unwrap();
     let mut running = again(&place, &id);
     until_open(&mut running, 1);
     assert_eq!(place.read("lexer"), "child\n");
     running.until_said("The hand-back of broken cannot be read");
+    running.until_said("The hand-back of half cannot be read");
     assert_eq!(list(&mut running).len(), 1);
 }

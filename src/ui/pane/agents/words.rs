@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport, copied};
 use crate::base::Millis;
 use crate::law::children::End;
-use crate::law::hand_back::tree::TreePath;
+use crate::law::hand_back::tree::{TreePath, named};
 use crate::ui::pane::conversation::count;
 use crate::ui::pane::live::elapsed;
 use crate::ui::widget::row::Role;
@@ -91,27 +91,10 @@ pub fn says(row: &AgentRow) -> String {
 
 /// What came of it, the conflicts first: `1 conflict, 3 taken`; how it ended, where that was not an answer.
 pub fn told(end: &AgentEnd) -> String {
-    let back = end.hand_back.as_ref().map(came);
+    let back = end.hand_back.as_ref().map(HandBackReport::words);
     let how = (end.end != End::Answered || back.is_none()).then(|| end.end.words());
     let words: Vec<String> = back.into_iter().chain(how).collect();
     tame(&words.join(" · ").replace('\n', " ")).into_owned()
-}
-
-/// What came back, in numbers, the conflicts first; `nothing changed`.
-fn came(report: &HandBackReport) -> String {
-    let conflicts = if report.conflicts.len() == 1 { "conflict" } else { "conflicts" };
-    let counts = [
-        (report.conflicts.len(), conflicts),
-        (report.taken.len(), "taken"),
-        (report.same.len(), "same"),
-        (report.left_out.len(), "left out"),
-    ];
-    let words: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    if words.is_empty() { "nothing changed".to_owned() } else { words.join(", ") }
 }
 
 /// The lists of what came back, one line each, those that matter most first: mark, words, look.
@@ -124,12 +107,7 @@ pub fn lists(report: &HandBackReport) -> Vec<(&'static str, String, Role)> {
         ("-", "left out, still in its copy", &report.left_out, Role::Dim),
     ];
     let line = |(mark, word, paths, role): (&'static str, &str, &Vec<TreePath>, Role)| {
-        let mut names: Vec<String> = paths.iter().take(NAMED_MAX).map(ToString::to_string).collect();
-        let more = paths.len().saturating_sub(NAMED_MAX);
-        if more > 0 {
-            names.push(format!("and {more} more"));
-        }
-        (mark, format!("{} {word}: {}", paths.len(), names.join(", ")), role)
+        (mark, format!("{} {word}: {}", paths.len(), named(paths, NAMED_MAX)), role)
     };
     all.into_iter().filter(|(_, _, paths, _)| !paths.is_empty()).map(line).collect()
 }

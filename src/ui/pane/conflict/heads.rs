@@ -127,7 +127,7 @@ pub(super) fn frames(state: &State, places: &Places, buf: &mut Buffer, theme: &T
     let lists = state.hand_back().is_none() || state.focus == Focus::Paths;
     let style = |focus: bool| if focus { theme.border_focus } else { theme.border };
     if let Some(rect) = places.list_frame {
-        let name = if state.hand_back().is_some() { " Paths " } else { " Children " };
+        let name = if state.hand_back().is_some() { " Paths " } else { " Agents " };
         Block::bordered().border_style(style(lists)).title(name).title_style(theme.dim).render(rect, buf);
     }
     let heads = heads(state);

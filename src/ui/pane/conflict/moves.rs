@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// A step back: from the versions to the paths, to the children, out.
+    /// A step back: from the versions to the paths, to the agents, out.
     pub(super) fn back(&mut self, out: &mut Vec<Out>) {
         let many = self.all.as_ref().is_some_and(|all| all.len() > 1);
         if self.hand_back().is_some() && self.focus == Focus::Versions && !self.alone {

@@ -76,7 +76,7 @@ impl State {
         use Action as A;
         if !self.is_open_selected() {
             let why = match (self.hand_back(), self.item(), &self.trouble) {
-                (None, ..) => Said::from("choose a child first: ").key(A::ConflictOpen).and(" opens it"),
+                (None, ..) => Said::from("choose an agent first: ").key(A::ConflictOpen).and(" opens it"),
                 (_, Some(list::Item::LeftOut(_)), _) => {
                     "it is still in the copy, and was not brought over".into()
                 }
