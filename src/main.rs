@@ -218,7 +218,7 @@ fn found(loaded: &Loaded) -> doctor::Found {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (servers, group, hold) = match runtime {
         Ok(runtime) => runtime.block_on(async {
-            (probe(&USUAL).await, group().await, windlass::sandbox::hold::available().await.clone())
+            (probe(&USUAL).await, group().await, windlass::sandbox::hold::available().await)
         }),
         Err(error) => (Vec::new(), Err(error.to_string()), Err(error.to_string())),
     };

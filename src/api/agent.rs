@@ -165,13 +165,20 @@ pub struct HandBackReport {
     pub conflicts: Vec<TreePath>,
     /// The ignore rules leave them out; they are still in the copy. What is no file or link is here too.
     pub left_out: Vec<TreePath>,
+    /// Somebody saved them at the very moment, and what was saved could not stay there: it is kept with the versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<TreePath>,
 }
 
 impl HandBackReport {
     /// In words, the conflicts first: `1 conflict, 3 taken`; `nothing changed`.
     pub fn words(&self) -> String {
         let counts = [&self.taken, &self.same, &self.conflicts, &self.left_out];
-        Self::in_numbers(counts.map(Vec::len))
+        let words = Self::in_numbers(counts.map(Vec::len));
+        match self.kept.len() {
+            0 => words,
+            kept => format!("{words}, {kept} saved meanwhile and kept"),
+        }
     }
 
     /// The same of numbers: taken, same, conflicts, left out.

@@ -23,6 +23,8 @@ pub struct HandBack {
     pub renames: Vec<Rename>,
     /// What the child made and the ignore rules leave out; it is still in the copy.
     pub left_out: Vec<TreePath>,
+    /// What somebody saved at a path at the very moment, where it could not stay: it is kept with the versions.
+    pub kept: Vec<TreePath>,
 }
 
 /// One path of a hand-back.

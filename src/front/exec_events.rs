@@ -261,10 +261,14 @@ fn agent_ended(end: &AgentEnd, out: &mut Vec<Value>) {
         let paths = |paths: &[TreePath]| -> Vec<Value> {
             paths.iter().map(|path| bytes_json(path.as_bytes())).collect()
         };
-        out.push(json!({
+        let mut told = json!({
             "type": "handback", "child": name, "taken": paths(&report.taken), "same": paths(&report.same),
             "conflicts": paths(&report.conflicts), "left_out": paths(&report.left_out),
-        }));
+        });
+        if !report.kept.is_empty() {
+            told["kept"] = paths(&report.kept).into();
+        }
+        out.push(told);
     }
     out.push(json!({"type": "child.ended", "name": name, "status": end.end.status()}));
 }

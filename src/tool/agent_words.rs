@@ -85,6 +85,7 @@ fn hand_back(out: &mut String, end: &AgentEnd) {
             &report.conflicts,
         ),
         ("Left out by the ignore rules, still in the copy", &report.left_out),
+        ("Saved by somebody meanwhile; what was saved is kept with the versions", &report.kept),
     ];
     for (what, paths) in lists.into_iter().filter(|(_, paths)| !paths.is_empty()) {
         line(out, &format!("{what}: {}", named(paths, PATHS_MAX)));

@@ -73,6 +73,7 @@ fn list() -> HandBack {
         paths: vec![of],
         renames: Vec::new(),
         left_out: Vec::new(),
+        kept: Vec::new(),
     }
 }
 

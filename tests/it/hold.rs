@@ -55,7 +55,7 @@ impl Place {
     /// The child's hold.
     pub async fn held(&self) -> Arc<Held> {
         super::commands::Bench::new();
-        let commands = Commands::choose(available().await, false);
+        let commands = Commands::choose(&available().await, false);
         assert_eq!(commands, Commands::Held, "bubblewrap is needed");
         Arc::new(Held::new(&self.dirs, &self.parent, self.room.dir(), &self.room.copy(), commands).unwrap())
     }

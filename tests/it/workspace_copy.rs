@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use windlass::law::hand_back::merge1::Verdict;
 use windlass::law::hand_back::tree::TreePath;
+use windlass::workspace::child::born::Around;
 use windlass::workspace::child::error::Error;
 use windlass::workspace::child::listing::list;
 use windlass::workspace::child::{Progress, Room};
@@ -104,6 +105,90 @@ fn with_git_the_files_are_those_that_git_lists() {
         "what is left out stays in the copy"
     );
     assert!(!room.copy().join("src").exists(), "what nobody changed is gone");
+}
+
+/// A directory that is a part of a work tree, with a repository inside: rules count from where they are.
+#[test]
+fn the_rules_around_a_directory_and_those_of_a_repository_inside_are_kept() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (repo, inner) = (tmp.path().join("repo"), tmp.path().join("inner"));
+    for dir in [&repo, &inner] {
+        fs::create_dir(dir).unwrap();
+        git(dir, &["init", "-q"]);
+    }
+    write(&inner.join("lib.c"), "x");
+    git(&inner, &["add", "."]);
+    git(&inner, &["commit", "-qm", "x"]);
+    write(&repo.join(".gitignore"), "target/\n/sub/a/only\n/anchored\n");
+    write(&repo.join("sub/.gitignore"), "*.log\n!keep.log\n");
+    write(&repo.join("sub/a/x"), "1");
+    fs::write(repo.join(".git/info/exclude"), "/sub/a/secret\n/secret\n").unwrap();
+    let sub = repo.join("sub/a");
+    git(&repo, &["submodule", "add", "-q", inner.to_str().unwrap(), "sub/a/inner"]);
+    let modules = String::from_utf8(
+        Command::new("git")
+            .args(["rev-parse", "--git-dir"])
+            .current_dir(sub.join("inner"))
+            .output()
+            .unwrap()
+            .stdout,
+    );
+    let modules = sub.join("inner").join(modules.unwrap().trim());
+    fs::create_dir_all(modules.join("info")).unwrap();
+    fs::write(modules.join("info/exclude"), "/own\n").unwrap();
+
+    let room = Room::at(tmp.path().join("room"));
+    room.make(&sub, &Progress::default()).unwrap();
+    let copy = room.copy();
+    let made = [
+        // those around the directory count in it, from where they are
+        ("target/out", false),
+        ("only", false),
+        ("anchored", true),
+        ("secret", false),
+        ("x.log", false),
+        ("keep.log", true),
+        // in the repository inside its own count, and no other
+        ("inner/own", false),
+        ("inner/secret", true),
+        ("inner/x.log", true),
+        ("inner/only", true),
+    ];
+    made.iter().for_each(|(name, _)| write(&copy.join(name), "child"));
+    let record = room.hand_back(&sub).unwrap();
+    for (name, comes) in made {
+        assert_eq!(sub.join(name).exists(), comes, "{name}: {record:?}");
+    }
+    let left_out = names(record.left_out.clone());
+    assert_eq!(left_out, ["inner/own", "only", "secret", "target", "x.log"]);
+}
+
+/// Windlass's own directories, where they are in the directory that is copied.
+#[test]
+fn what_is_windlass_own_is_not_copied_and_does_not_come_back() {
+    let tmp = tempfile::tempdir().unwrap();
+    let home = tmp.path().join("home");
+    let (state, config) = (home.join(".local/state/windlass"), home.join(".config/windlass"));
+    write(&state.join("sessions/x/journal"), "hush");
+    write(&config.join("keys.json"), "hush");
+    write(&home.join(".config/other/x"), "1");
+    write(&home.join("x"), "1");
+    let room = Room::at(state.join("workspaces/s/child"));
+    let own = [state.clone(), config.clone()];
+    let around = Around { own: &own, in_turn: &|work| work() };
+    room.make_minding(&home, &around, &Progress::default()).unwrap();
+    for tree in [room.base(), room.copy()] {
+        assert!(tree.join("x").exists() && tree.join(".config/other/x").exists());
+        assert!(!tree.join(".config/windlass").exists() && !tree.join(".local").exists());
+    }
+    // the child makes settings: they are named, and stay in its copy
+    write(&room.copy().join(".config/windlass/settings.json"), "{}");
+    write(&room.copy().join("x"), "2");
+    let record = room.hand_back(&home).unwrap();
+    assert_eq!(names(record.left_out.clone()), [".config/windlass"]);
+    assert!(!config.join("settings.json").exists());
+    assert_eq!(fs::read_to_string(config.join("keys.json")).unwrap(), "hush");
+    assert_eq!(fs::read_to_string(home.join("x")).unwrap(), "2");
 }
 
 #[test]

@@ -96,5 +96,6 @@ fn report(record: &Record) -> HandBackReport {
         same: with(|verdict| verdict == Verdict::Same),
         conflicts: with(|verdict| matches!(verdict, Verdict::Conflict(_))),
         left_out,
+        kept: record.displaced.iter().map(|(path, _)| path.clone()).collect(),
     }
 }

@@ -8,6 +8,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::api::agent::{AgentNode, AgentState, Workspace};
 use crate::base::chain;
+use crate::engine::hand_back::in_turn;
 use crate::engine::options::Options;
 use crate::engine::{Opened, clock, open, spawn};
 use crate::law::children::Event;
@@ -16,7 +17,7 @@ use crate::link::Wake;
 use crate::sandbox::hold::{self, Commands, Held};
 use crate::tool::crew::{Stands, Stood};
 use crate::workspace::child::Room;
-use crate::workspace::child::born::Made;
+use crate::workspace::child::born::{Around, Made};
 use crate::workspace::child::error::Error;
 
 use super::back;
@@ -107,7 +108,7 @@ async fn hold(crew: &Crew, path: &str, node: &AgentNode, options: Options) -> Re
     else {
         return Ok(options);
     };
-    let commands = Commands::choose(hold::available().await, options.limits.unheld_commands);
+    let commands = Commands::choose(&hold::available().await, options.limits.unheld_commands);
     crew.update(path, |kid| kid.row.held = Some(commands == Commands::Held));
     let (dirs, room) = (options.dirs.clone(), Room::at(room));
     let held = spawn::off_the_loop(move || Held::new(&dirs, &seen, room.dir(), &room.copy(), commands)).await;
@@ -138,7 +139,16 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Opt
     let (progress, parent) =
         crew.look(path, |kid| (Arc::clone(&kid.progress), kid.parent_dir.clone())).ok_or(None::<String>)?;
     let told = Arc::clone(&progress);
-    let mut copying = Box::pin(spawn::off_the_loop(move || room.make(&parent, &progress)));
+    let own = crew.look(path, |kid| {
+        let dirs = &kid.options.dirs;
+        [dirs.state().to_owned(), dirs.config().to_owned()]
+    });
+    let own = own.ok_or(None::<String>)?;
+    let mut copying = Box::pin(spawn::off_the_loop(move || {
+        // not while something is handed back into the directory: half of it would be in the base
+        let turn = |work: &mut dyn FnMut()| in_turn(&parent, work);
+        room.make_minding(&parent, &Around { own: &own, in_turn: &turn }, &progress)
+    }));
     let made = loop {
         tokio::select! {
             made = &mut copying => break made,

@@ -52,6 +52,7 @@ impl Place {
             paths,
             renames: renames.map(|(from, to, alike)| Rename { from, to, alike }).collect(),
             left_out: record.left_out,
+            kept: record.displaced.into_iter().map(|(path, _)| path).collect(),
         })
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::law::hand_back::merge1::Verdict;
 use crate::law::hand_back::plan::Planned;
-use crate::law::hand_back::tree::TreePath;
+use crate::law::hand_back::tree::{TreePath, Version};
 use crate::workspace::child::hand_back::Record;
 use crate::workspace::child::resolve::Resolved;
 use crate::workspace::child::rooms::Standing;
@@ -44,6 +44,8 @@ pub fn json(child: &str, dir: &Path, standing: &Standing) -> Value {
         put("open", json!(standing.open));
         put("special", with(&|verdict| verdict == Verdict::Special));
         put("left_out", json!(record.left_out));
+        let kept = record.displaced.iter();
+        put("kept", kept.map(|(path, version)| json!({"path": path, "version": version})).collect());
         let renames =
             record.renames.iter().map(|(from, to, alike)| json!({"from": from, "to": to, "alike": alike}));
         put("renames", renames.collect());
@@ -74,6 +76,7 @@ pub fn lines(child: &str, standing: &Standing) -> String {
     more(conflicts, format!("{plural}, {} open", standing.open.len()));
     more(count(&|verdict| verdict == Verdict::Special), "no files".into());
     more(record.left_out.len(), "left out".into());
+    more(record.displaced.len(), "saved meanwhile and kept".into());
     let mut text = format!("{child}  {}\n", parts.join(", "));
     for path in &standing.open {
         let words = record.path(path).map(|planned| words(planned.verdict)).unwrap_or_default();
@@ -94,6 +97,14 @@ pub fn paths(record: &Record, resolved: &[Resolved]) -> String {
     }
     for path in &record.left_out {
         text.push_str(&format!("{path}  left out by the ignore rules\n"));
+    }
+    for (path, version) in &record.displaced {
+        let place = match version {
+            Version::File { hash, .. } => format!("in versions/{hash} of its workspace"),
+            Version::Link { target } => format!("a link to {}", target.escape_ascii()),
+            Version::Absent | Version::InTheWay(_) => "beside it".to_owned(),
+        };
+        text.push_str(&format!("{path}  was saved by somebody meanwhile; what was saved is kept: {place}\n"));
     }
     if text.is_empty() {
         text.push_str("nothing was changed\n");

@@ -97,6 +97,7 @@ impl Desk {
             paths: vec![path],
             renames: Vec::new(),
             left_out: Vec::new(),
+            kept: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 use super::Recipe;
@@ -18,20 +18,33 @@ use crate::store::socket;
 /// Where a copy's records name the parts of the parent's repository that the agent's git reads.
 pub const GIT: &str = "git";
 
-/// Sockets in the directory of the person's own services, whose owners do what they are asked.
+/// What of the directory of the person's own services stays: displays and sound, and agents that sign. The rest, and
+/// what comes later, does what it is asked outside of the hold.
+const RUNTIME_LENT: &[&str] = &[
+    "wayland-0",
+    "wayland-1",
+    "pipewire-0",
+    "pulse/native",
+    "keyring/ssh",
+    "gcr/ssh",
+    "gnupg/S.gpg-agent",
+    "gnupg/S.gpg-agent.ssh",
+    "gnupg/S.keyboxd",
+    "ssh-agent.socket",
+    "openssh_agent",
+];
+
+/// Its sockets whose owners do what they are asked, where it cannot be covered as a whole.
 const RUNTIME_SOCKETS: &[&str] =
     &["bus", "systemd/private", "podman/podman.sock", "docker.sock", "snapd-session-agent.socket"];
 
-/// The same for the whole machine.
-const SOCKETS: &[&str] = &[
-    "/run/docker.sock",
-    "/run/podman/podman.sock",
-    "/run/containerd/containerd.sock",
-    "/run/dbus/system_bus_socket",
-    "/run/systemd/private",
-    "/run/snapd.socket",
-    "/run/libvirt/libvirt-sock",
-];
+/// Directories of such sockets for the whole machine, and beneath the person's home.
+const SOCKET_DIRS: &[&str] = &["/run/podman", "/run/containerd", "/run/dbus", "/run/libvirt", "/run/screen"];
+const HOME_SOCKET_DIRS: &[&str] = &[".docker/desktop", ".docker/run", ".screen", ".abduco", ".dtach"];
+
+/// Such sockets in directories that have more in them. One that its owner makes anew is not covered any more.
+const SOCKETS: &[&str] = &["/run/docker.sock", "/run/systemd/private", "/run/snapd.socket"];
+const HOME_SOCKETS: &[&str] = &[".rd/docker.sock", ".colima/docker.sock", ".colima/default/docker.sock"];
 
 /// What root may write without any right of root's.
 const KERNEL: &[&str] = &["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/sys"];
@@ -65,7 +78,8 @@ pub fn gather(recipe: &Recipe) -> Result<Facts, String> {
         others,
         hidden: hidden(recipe),
         blank,
-        fixed: fixed(recipe),
+        fresh: fresh(recipe),
+        fixed: fixed(),
         lent: lent(recipe),
     };
     repositories(recipe, &mut facts);
@@ -81,24 +95,80 @@ fn real(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     paths.into_iter().filter_map(|path| path.canonicalize().ok()).collect()
 }
 
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
 fn hidden(recipe: &Recipe) -> Vec<PathBuf> {
-    let mux = std::env::var_os("TMUX_TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
-    let mux = [mux.join(format!("tmux-{}", socket::us())), PathBuf::from("/run/screen")];
-    let own = [recipe.dirs.state().to_owned(), recipe.room.clone()];
-    let mut hidden = real(own.into_iter().chain(socket::places()).chain(mux));
+    // what is not there could be made: settings that allow everything, for the next session
+    let _ = fs::create_dir_all(recipe.dirs.config());
+    let own = [recipe.dirs.state(), recipe.dirs.config(), &recipe.room].map(Path::to_owned);
+    let machine = SOCKET_DIRS.iter().map(PathBuf::from);
+    let home = home().into_iter().flat_map(|home| HOME_SOCKET_DIRS.iter().map(move |name| home.join(name)));
+    // in which a directory for each person comes and goes
+    let people = [PathBuf::from("/run/user")];
+    let mut hidden = real(own.into_iter().chain(socket::places()).chain(machine).chain(home).chain(people));
     hidden.retain(|path| path.is_dir());
     hidden
+}
+
+/// Directories of sockets of which the agent gets its own: the person's own services, terminal multiplexers, editors.
+fn fresh(recipe: &Recipe) -> Vec<PathBuf> {
+    let us = socket::us();
+    let temporary = std::env::temp_dir();
+    let mux = std::env::var_os("TMUX_TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+    let user = std::env::var("USER").unwrap_or_default();
+    let programs = [
+        ("tmux", mux.join(format!("tmux-{us}"))),
+        ("zellij", temporary.join(format!("zellij-{us}"))),
+        ("emacs", temporary.join(format!("emacs{us}"))),
+        ("nvim", temporary.join(format!("nvim.{user}"))),
+    ];
+    for (program, dir) in &programs {
+        // one that is not there yet could not be covered, and its program would make it at any time
+        if is_installed(program) {
+            let _ = fs::DirBuilder::new().mode(0o700).create(dir);
+        }
+    }
+    let mut fresh = real(programs.into_iter().map(|(_, dir)| dir).chain(runtimes(recipe)));
+    fresh.retain(|path| path.is_dir());
+    fresh
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
+
+/// The directories of the person's own services that can be covered as a whole: private ones with nothing else in them.
+fn runtimes(recipe: &Recipe) -> Vec<PathBuf> {
+    let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let usual = PathBuf::from(format!("/run/user/{}", socket::us()));
+    let mut all = real(named.into_iter().chain([usual]));
+    all.retain(|dir| {
+        let private = dir.metadata().is_ok_and(|meta| meta.uid() == socket::us() && meta.mode() & 0o077 == 0);
+        let holds = |path: &Path| path.starts_with(dir);
+        private && !holds(&recipe.seen) && !holds(&recipe.copy) && !home().is_some_and(|home| holds(&home))
+    });
+    all
 }
 
 fn blanks(recipe: &Recipe) -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let runtime = runtime.into_iter().chain([PathBuf::from(format!("/run/user/{}", socket::us()))]);
     let sockets = runtime.flat_map(|dir| RUNTIME_SOCKETS.iter().map(move |name| dir.join(name)));
+    let home = home().into_iter().flat_map(|home| HOME_SOCKETS.iter().map(move |name| home.join(name)));
+    // the socket of the multiplexer or editor that this program runs in, wherever it is
+    let around = ["TMUX", "NVIM"].into_iter().filter_map(std::env::var_os);
+    let around = around.filter_map(|named| {
+        named.as_bytes().split(|byte| *byte == b',').next().map(|path| PathBuf::from(OsStr::from_bytes(path)))
+    });
     let devices =
         ["/dev", "/dev/mapper"].into_iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
     let devices = devices.map(|entry| entry.path()).filter(|path| is_open_disk(path));
+    let machine = SOCKETS.iter().map(PathBuf::from);
     let mut blank =
-        real([recipe.dirs.keys()].into_iter().chain(sockets).chain(SOCKETS.iter().map(PathBuf::from)));
+        real([recipe.dirs.keys()].into_iter().chain(sockets).chain(machine).chain(home).chain(around));
     blank.extend(devices);
     blank.sort();
     blank.dedup();
@@ -112,11 +182,8 @@ fn is_open_disk(path: &Path) -> bool {
         && nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).is_ok()
 }
 
-fn fixed(recipe: &Recipe) -> Vec<PathBuf> {
-    // what is not there could be made: settings that allow everything, for the next session
-    let _ = fs::create_dir_all(recipe.dirs.config());
-    let kernel = KERNEL.iter().map(PathBuf::from).filter(|_| socket::us() == 0);
-    real([recipe.dirs.config().to_owned()].into_iter().chain(kernel))
+fn fixed() -> Vec<PathBuf> {
+    real(KERNEL.iter().map(PathBuf::from).filter(|_| socket::us() == 0))
 }
 
 /// What the room names of repositories: places of objects are lent, one that is not the agent's own to write is fixed, and
@@ -165,5 +232,30 @@ fn may_be_shown(recipe: &Recipe, real: &Path) -> bool {
 
 fn lent(recipe: &Recipe) -> Vec<(PathBuf, PathBuf)> {
     let session = real(recipe.session.clone()).pop();
-    session.into_iter().map(|dir| (dir.clone(), dir)).collect()
+    let mut lent: Vec<(PathBuf, PathBuf)> = session.into_iter().map(|dir| (dir.clone(), dir)).collect();
+    lent.extend(settings(recipe));
+    let signs = std::env::var_os("SSH_AUTH_SOCK").map(PathBuf::from);
+    for runtime in runtimes(recipe) {
+        let known = RUNTIME_LENT.iter().map(|name| runtime.join(name));
+        let own = signs
+            .iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .filter(|path| path.starts_with(&runtime));
+        lent.extend(known.chain(own).filter_map(|at| Some((at.canonicalize().ok()?, at))));
+    }
+    lent
+}
+
+/// The settings, but for the keys and for what is being written.
+fn settings(recipe: &Recipe) -> Vec<(PathBuf, PathBuf)> {
+    let Ok(config) = recipe.dirs.config().canonicalize() else { return Vec::new() };
+    let entries = fs::read_dir(&config).into_iter().flatten().flatten();
+    let keys = recipe.dirs.keys().canonicalize().ok();
+    let shown = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let hush = name.as_bytes().starts_with(b".") || name.as_bytes().starts_with(b"keys");
+        let real = entry.path().canonicalize().ok().filter(|real| Some(real) != keys.as_ref() && !hush)?;
+        Some((real, entry.path()))
+    });
+    shown.collect()
 }

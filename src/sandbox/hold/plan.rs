@@ -3,7 +3,8 @@
 //! The host's filesystem stays as it is, but for this: the copy lies over the directory that the agent sees, also where
 //! that directory can be reached by another name; what is private to Windlass is not there; what asks other programs to
 //! do things outside is not there. Every directory on the way to one of these is mounted on itself: what is a mount
-//! cannot be renamed or removed from inside, and so nothing can be put in its place outside.
+//! cannot be renamed or removed from inside, and so nothing can be put in its place outside. What somebody may replace
+//! outside is covered by its directory: a cover of the file alone is gone with the file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,6 +21,8 @@ pub struct Facts {
     pub others: Vec<(PathBuf, Option<PathBuf>)>,
     /// Directories that are empty inside, and stay so.
     pub hidden: Vec<PathBuf>,
+    /// Directories that are empty inside, and the agent's own to write.
+    pub fresh: Vec<PathBuf>,
     /// Files and sockets that hold nothing inside.
     pub blank: Vec<PathBuf>,
     /// What can be read inside and not written.
@@ -37,6 +40,8 @@ enum Over {
     Fixed,
     /// Nothing: a file.
     Blank,
+    /// Nothing: a directory that can be written.
+    Fresh,
     /// Nothing: a directory.
     Hidden,
     /// Something else, read-only.
@@ -60,7 +65,7 @@ pub fn arguments(facts: &Facts) -> Vec<OsString> {
             Over::Pin => say(&[&"--dev-bind", at, at]),
             Over::Fixed => say(&[&"--ro-bind", at, at]),
             Over::Blank => say(&[&"--ro-bind", &"/dev/null", at]),
-            Over::Hidden => say(&[&"--perms", &"0700", &"--tmpfs", at]),
+            Over::Fresh | Over::Hidden => say(&[&"--perms", &"0700", &"--tmpfs", at]),
             Over::Lent(what) => say(&[&"--ro-bind", what, at]),
             Over::Copy(what) => say(&[&"--bind", what, at]),
         }
@@ -85,6 +90,7 @@ fn places(facts: &Facts) -> BTreeMap<PathBuf, Over> {
         put(at, of.as_ref().map_or(Over::Hidden, |of| Over::Copy(of.clone())));
     }
     facts.hidden.iter().for_each(|at| put(at, Over::Hidden));
+    facts.fresh.iter().for_each(|at| put(at, Over::Fresh));
     facts.blank.iter().for_each(|at| put(at, Over::Blank));
     facts.fixed.iter().for_each(|at| put(at, Over::Fixed));
     facts.lent.iter().for_each(|(what, at)| put(at, Over::Lent(what.clone())));
@@ -99,11 +105,11 @@ fn places(facts: &Facts) -> BTreeMap<PathBuf, Over> {
 }
 
 /// Whether there is such a place at all: in the copy there is only the copy, and in what is hidden only what is lent
-/// or the copy itself.
+/// the agent's own or the copy itself.
 fn keeps(all: &BTreeMap<PathBuf, Over>, at: &Path, over: &Over) -> bool {
     at.ancestors().skip(1).all(|above| match all.get(above) {
         Some(Over::Copy(_) | Over::Lent(_)) => false,
-        Some(Over::Hidden) => matches!(over, Over::Lent(_) | Over::Copy(_)),
+        Some(Over::Fresh | Over::Hidden) => matches!(over, Over::Lent(_) | Over::Copy(_) | Over::Fresh),
         Some(Over::Pin | Over::Fixed | Over::Blank) | None => true,
     })
 }
@@ -133,6 +139,27 @@ mod tests {
     #[test]
     fn a_hold_is_told_from_above_to_below() {
         insta::assert_snapshot!(told(&facts()));
+    }
+
+    #[test]
+    fn a_directory_of_the_agents_own_stands_in_one_that_is_hidden() {
+        let runtime = Facts {
+            fresh: vec!["/run/user/7".into()],
+            hidden: vec!["/run/user".into(), "/run/user/7/windlass".into()],
+            lent: vec![("/run/user/7/wayland-0".into(), "/run/user/7/wayland-0".into())],
+            ..facts()
+        };
+        let told = told(&runtime);
+        let lines: Vec<&str> = told.lines().filter(|line| line.contains("/run/user")).collect();
+        assert_eq!(
+            lines,
+            [
+                "--tmpfs /run/user",
+                "--tmpfs /run/user/7",
+                "--ro-bind /run/user/7/wayland-0 /run/user/7/wayland-0",
+                "--remount-ro /run/user"
+            ]
+        );
     }
 
     #[test]

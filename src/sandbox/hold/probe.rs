@@ -1,4 +1,4 @@
-//! Whether commands can be held here, found out by holding one. Asked once for the process.
+//! Whether commands can be held here, found out by holding one. That they can is asked once for the process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ const OUTPUT_MAX: u64 = 1 << 16;
 /// It ends well only where the copy lies over what is seen, and what is outside cannot be written through it.
 const SCRIPT: &str = "test -e of_the_copy && test ! -e of_the_parent && : >written";
 
-static AVAILABLE: OnceCell<Result<(), String>> = OnceCell::const_new();
+static AVAILABLE: OnceCell<()> = OnceCell::const_new();
 
-/// Whether commands can be held; else why not.
-pub async fn available() -> &'static Result<(), String> {
-    AVAILABLE.get_or_init(hold_one).await
+/// Whether commands can be held; else why not. That they cannot may pass, so it is looked again then.
+pub async fn available() -> Result<(), String> {
+    AVAILABLE.get_or_try_init(hold_one).await.copied()
 }
 
 async fn hold_one() -> Result<(), String> {

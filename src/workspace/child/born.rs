@@ -4,7 +4,8 @@
 //! in the same instant as it was looked at could keep that time (git's racy rule); so the child begins only after the
 //! filesystem's clock has moved on.
 
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::copying::{Counts, copy};
 use super::error::Error;
-use super::listing::{FILES_MAX, Listing, list};
+use super::listing::{FILES_MAX, Listing, list_without};
+use super::removal::remove_all;
 use super::{Progress, Room, rules};
 use crate::law::hand_back::tree::TreePath;
 use crate::store::private;
@@ -56,6 +58,20 @@ pub struct Born {
     pub time: (i64, i64),
     /// Every path of the base, and what its file or link was in the copy.
     pub marks: Vec<(TreePath, Mark)>,
+    /// What is Windlass's own in the parent's directory: it is not copied, and nothing of the kind comes back.
+    #[serde(default)]
+    pub own: Vec<TreePath>,
+    /// The repositories inside.
+    #[serde(default)]
+    pub repositories: Vec<TreePath>,
+}
+
+/// What a birth has to mind.
+pub struct Around<'a> {
+    /// Windlass's own directories, which may be in the parent's.
+    pub own: &'a [PathBuf],
+    /// Does something when nobody else of this program writes into the parent's directory.
+    pub in_turn: &'a dyn Fn(&mut dyn FnMut()),
 }
 
 /// What a birth came to, to be told.
@@ -77,20 +93,32 @@ impl Room {
     /// Makes base and copy of `parent`, in a directory that has neither. Nothing is left of them when it fails or is
     /// cancelled.
     pub fn make(&self, parent: &Path, progress: &Progress) -> Result<Made, Error> {
+        self.make_minding(parent, &Around { own: &[], in_turn: &|work| work() }, progress)
+    }
+
+    /// The same where others write into `parent` too, or where it holds what is Windlass's own.
+    pub fn make_minding(
+        &self,
+        parent: &Path,
+        around: &Around<'_>,
+        progress: &Progress,
+    ) -> Result<Made, Error> {
         if self.record().exists() || self.run().exists() {
             // a later hand-back would be taken for the one that is recorded, and its changes be lost
             let there = std::io::ErrorKind::AlreadyExists.into();
             return Err(Error::io("make a copy where one was handed back:", &self.dir)(there));
         }
-        let listing = list(parent, FILES_MAX)?;
-        private::dir_all(&self.dir)?;
-        for dir in [self.base(), self.copy()] {
-            std::fs::create_dir(&dir).map_err(Error::io("make the directory", &dir))?;
-        }
-        let made = self.fill(parent, listing, progress);
-        if made.is_err() {
+        let own = own_in(parent, around.own);
+        let (mut based, mut begun) = (None, false);
+        (around.in_turn)(&mut || based = Some(self.make_base(parent, &own, &mut begun, progress)));
+        let made = match based {
+            Some(Ok(based)) => self.fill(parent, own, based, progress),
+            Some(Err(error)) => Err(error),
+            None => Err(Error::Cancelled),
+        };
+        if begun && made.is_err() {
             for dir in [self.base(), self.copy(), self.rules(), self.git()] {
-                let _ = std::fs::remove_dir_all(dir);
+                let _ = remove_all(&dir);
             }
             for file in [self.parent_name(), self.born()] {
                 let _ = std::fs::remove_file(file);
@@ -101,13 +129,36 @@ impl Room {
         made
     }
 
-    fn fill(&self, parent: &Path, listing: Listing, progress: &Progress) -> Result<Made, Error> {
+    /// Lists the parent's directory and copies it to the base. `begun`: something was made.
+    fn make_base(
+        &self,
+        parent: &Path,
+        own: &[TreePath],
+        begun: &mut bool,
+        progress: &Progress,
+    ) -> Result<(Listing, Counts, AtomicBool), Error> {
+        let listing = list_without(parent, own, FILES_MAX)?;
+        private::dir_all(&self.dir)?;
+        for dir in [self.base(), self.copy()] {
+            std::fs::create_dir(&dir).map_err(Error::io("make the directory", &dir))?;
+        }
+        *begun = true;
         self.name_parent(parent)?;
-        rules::keep(parent, &self.rules())?;
+        rules::keep(parent, &listing.repositories, &self.rules())?;
         progress.of.store(2 * listing.paths.len() as u64, Ordering::Relaxed);
         let clones = AtomicBool::new(true);
         let listed: Vec<&TreePath> = listing.paths.iter().collect();
         let counts = copy(parent, &self.base(), &listed, &clones, progress)?;
+        Ok((listing, counts, clones))
+    }
+
+    fn fill(
+        &self,
+        parent: &Path,
+        own: Vec<TreePath>,
+        (listing, counts, clones): (Listing, Counts, AtomicBool),
+        progress: &Progress,
+    ) -> Result<Made, Error> {
         let based: Vec<&TreePath> = counts.made.iter().map(|(path, _)| path).collect();
         let second = copy(&self.base(), &self.copy(), &based, &clones, progress)?;
         let cloned = counts.copied == 0 && second.copied == 0;
@@ -122,7 +173,12 @@ impl Room {
             let _ = std::fs::remove_dir_all(self.git());
         }
         // from here on it is whole
-        self.mark(second.made)?;
+        self.mark(Born {
+            time: (0, 0),
+            marks: second.made,
+            own,
+            repositories: listing.repositories.clone(),
+        })?;
         if progress.cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }
@@ -130,17 +186,17 @@ impl Room {
     }
 
     /// Writes down how the copy's files are, once no later change can look the same.
-    fn mark(&self, marks: Vec<(TreePath, Mark)>) -> Result<(), Error> {
-        let last = marks.iter().map(|(_, mark)| mark.changed).max().unwrap_or_default();
+    fn mark(&self, mut born: Born) -> Result<(), Error> {
+        let last = born.marks.iter().map(|(_, mark)| mark.changed).max().unwrap_or_default();
         let deadline = Instant::now() + CLOCK_WAIT_MAX;
-        let time = loop {
+        born.time = loop {
             let now = self.clock()?;
             if now > last || Instant::now() > deadline {
                 break now;
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        let written = serde_json::to_vec(&Born { time, marks });
+        let written = serde_json::to_vec(&born);
         let written = written.map_err(|source| Error::Record { path: self.born(), source })?;
         Ok(private::replace(&self.born(), &written)?)
     }
@@ -159,4 +215,14 @@ impl Room {
         let bytes = private::read(&self.born())?;
         serde_json::from_slice(&bytes).map_err(|source| Error::Record { path: self.born(), source })
     }
+}
+
+/// Where in a directory some others are, by their real places.
+fn own_in(parent: &Path, own: &[PathBuf]) -> Vec<TreePath> {
+    let Ok(parent) = parent.canonicalize() else { return Vec::new() };
+    let beneath = own.iter().filter_map(|own| {
+        let whole = own.canonicalize().ok()?;
+        TreePath::new(whole.strip_prefix(&parent).ok()?.as_os_str().as_bytes())
+    });
+    beneath.collect()
 }

@@ -35,11 +35,18 @@ pub struct Listing {
     pub repositories: Vec<TreePath>,
     /// Whether git listed them.
     pub by_git: bool,
+    /// What is not listed, with all that is in it.
+    pub own: Vec<TreePath>,
 }
 
 /// Lists a directory. Blocking.
 pub fn list(dir: &Path, max: usize) -> Result<Listing, Error> {
-    let mut listing = Listing::default();
+    list_without(dir, &[], max)
+}
+
+/// The same without what is at or in some of its directories.
+pub fn list_without(dir: &Path, own: &[TreePath], max: usize) -> Result<Listing, Error> {
+    let mut listing = Listing { own: own.to_vec(), ..Listing::default() };
     if git::is_work_tree(dir) {
         listing.by_git = true;
         by_git(dir, None, max, 0, &mut listing)?;
@@ -102,7 +109,8 @@ fn by_walk(top: &Path, max: usize, into: &mut Listing) -> Result<(), Error> {
 }
 
 fn put(top: &Path, path: TreePath, max: usize, into: &mut Listing) -> Result<(), Error> {
-    if is_prepared(path.name()) {
+    let is_own = into.own.iter().any(|own| path == *own || path.is_beneath(own));
+    if is_own || is_prepared(path.name()) {
         return Ok(());
     }
     into.paths.insert(path);

@@ -37,7 +37,7 @@ pub fn scan(room: &Room) -> Result<Changes, Error> {
     let born = room.read_born()?;
     let copy = Beneath::open_ours(&room.copy()).map_err(|_| Error::CopyGone { path: room.copy() })?;
     let base = Beneath::open_ours(&room.base()).map_err(Error::io("open", &room.base()))?;
-    let rules = [room.base(), room.copy()].map(|tree| Rules::new(&tree, &room.rules()));
+    let rules = [room.base(), room.copy()].map(|tree| Rules::new(&tree, &born.repositories, &room.rules()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let portion = born.marks.len().div_ceil(threads).max(PORTION_MIN);
     let (others, news) = std::thread::scope(|scope| {
@@ -82,6 +82,8 @@ struct New<'a> {
     /// The base's paths, in order, and to be found quickly.
     marks: &'a [(TreePath, Mark)],
     known: HashSet<&'a [u8]>,
+    /// What is Windlass's own in the parent's directory.
+    own: &'a [TreePath],
     rules: [Rules; 2],
     changes: Changes,
 }
@@ -89,7 +91,7 @@ struct New<'a> {
 impl<'a> New<'a> {
     fn of(copy: &'a Beneath, top: PathBuf, born: &'a Born, rules: [Rules; 2]) -> New<'a> {
         let known = born.marks.iter().map(|(path, _)| path.as_bytes()).collect();
-        New { copy, top, marks: &born.marks, known, rules, changes: Changes::default() }
+        New { copy, top, marks: &born.marks, known, own: &born.own, rules, changes: Changes::default() }
     }
 
     /// Looks into a directory; `at`: its path, which is as it was afterwards.
@@ -130,7 +132,7 @@ impl<'a> New<'a> {
         // `.git` is none of the child's work
         let Some(path) = TreePath::new(&at[..]) else { return Ok(()) };
         let [before, now] = &mut self.rules;
-        let ignored = before.ignores(&path, is_dir) || now.ignores(&path, is_dir);
+        let ignored = self.own.contains(&path) || before.ignores(&path, is_dir) || now.ignores(&path, is_dir);
         if is_dir && !(ignored && self.is_new(&path)) {
             return if ignored { self.look_ignored(&path) } else { self.look(at) };
         }

@@ -312,6 +312,8 @@ fn a_merge_program_on_the_path_is_asked_and_only_a_whole_merge_is_a_proposal() {
     };
     let mut running = place.open_with(SCRIPT, Mode::Auto, Which::New, path_with);
     let id = running.id();
+    // what is made before it has begun is taken for a copy that was cut
+    failed(&mut running, HandBackAsk::Propose { child: "manual".into(), path: path("lexer") });
     clash(&place, &id);
     let lexer = path("lexer");
     let propose = || HandBackAsk::Propose { child: "manual".into(), path: path("lexer") };

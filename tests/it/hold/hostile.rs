@@ -93,3 +93,22 @@ async fn a_hold_whose_directory_is_another_by_now_starts_nothing() {
     assert!(error.contains("Stale"), "{error}");
     assert!(!place.parent.join("made").exists());
 }
+
+#[tokio::test]
+async fn what_is_hidden_stays_so_when_it_is_replaced_outside() {
+    let place = Place::new(&[("plain", "1")]);
+    write(&place.dirs.config().join("settings.json"), "{}");
+    let bench = place.bench().await;
+    let keys = place.dirs.keys();
+    let look = format!("cat '{}'; ls -a '{}'", keys.display(), place.dirs.config().display());
+    let said = |heard: super::super::commands::Heard| String::from_utf8_lossy(&heard.kept.head).into_owned();
+    let first = said(bench.run(&look).await);
+    assert!(first.contains("settings.json") && !first.contains("hush"), "{first}");
+    // as keys are stored: written beside, and renamed
+    let new = keys.with_extension("new");
+    std::fs::write(&new, "{\"hush\": \"hush\"}").unwrap();
+    std::fs::rename(&new, &keys).unwrap();
+    std::fs::remove_dir_all(bench.record_dir()).unwrap();
+    let second = said(bench.run(&look).await);
+    assert!(second.contains("settings.json") && !second.contains("hush"), "{second}");
+}

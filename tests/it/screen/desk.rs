@@ -174,6 +174,7 @@ impl Desk {
             paths: paths.collect(),
             renames: self.renames.iter().filter(|(of, _)| of == child).map(|(_, one)| one.clone()).collect(),
             left_out: self.left_out.clone(),
+            kept: Vec::new(),
         }
     }
 

@@ -104,6 +104,7 @@ pub fn lists(report: &HandBackReport) -> Vec<(&'static str, String, Role)> {
         ("⚑", conflicts, &report.conflicts, Role::Warning),
         ("✓", "taken", &report.taken, Role::Ok),
         ("=", "the same on both sides", &report.same, Role::Dim),
+        ("!", "saved meanwhile, kept with the versions", &report.kept, Role::Warning),
         ("-", "left out, still in its copy", &report.left_out, Role::Dim),
     ];
     let line = |(mark, word, paths, role): (&'static str, &str, &Vec<TreePath>, Role)| {

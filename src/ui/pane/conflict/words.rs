@@ -79,6 +79,9 @@ pub(super) fn counts(hand_back: &HandBack) -> String {
         let open = if open == 0 { "none open".to_owned() } else { format!("{open} open") };
         out.push(format!("{conflicts} {noun} ({open})"));
     }
+    if !hand_back.kept.is_empty() {
+        out.push(format!("{} saved meanwhile and kept", hand_back.kept.len()));
+    }
     out.join(" · ")
 }
 
