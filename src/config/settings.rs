@@ -48,6 +48,8 @@ pub struct Settings {
     pub mouse: bool,
     /// Whether spinners and other motion are left out.
     pub reduced_motion: bool,
+    /// How diffs are shown.
+    pub diff: String,
 }
 
 /// Providers that are there without a setting; a test holds them equal to the table of providers.
@@ -156,6 +158,7 @@ impl Default for Settings {
             theme: "dark".into(),
             mouse: true,
             reduced_motion: false,
+            diff: "by_width".into(),
         }
     }
 }

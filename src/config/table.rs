@@ -85,6 +85,9 @@ pub const NOTIFIES_MODEL: &[&str] = &["next_turn", "start_turn"];
 /// The words of `notify`.
 pub const NOTIFIES: &[&str] = &["off", "bell", "osc9", "desktop"];
 
+/// The words of `diff`.
+pub const DIFFS: &[&str] = &["by_width", "one_column", "side_by_side"];
+
 const MS_MAX: u64 = 86_400_000;
 
 macro_rules! row {
@@ -202,6 +205,9 @@ pub static ROWS: &[Row] = &[
     row!("reduced_motion", Kind::Bool, "Whether spinners stand still.",
         |s| json!(s.reduced_motion),
         Bool => |s, _, v: bool| s.reduced_motion = v),
+    row!("diff", Kind::Choice(DIFFS), "How diffs are shown: side by side where there is room (120 columns), in one column, or always side by side. `d` in the conversation switches.",
+        |s| json!(s.diff),
+        Text => |s, _, v: String| s.diff = v),
 ];
 
 fn rules(settings: &mut Settings, scope: Scope) -> &mut Rules {

@@ -17,6 +17,7 @@ use crate::link::Wake;
 use crate::provider::scripted::Scripted;
 use crate::provider::table::scripted;
 use crate::store::Dirs;
+use crate::ui::widget::diff::Shape;
 use crate::ui::{Exit, UiOptions, WakeEnd, wake_pair};
 
 use super::models::in_use;
@@ -219,6 +220,7 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         mouse: settings.mouse,
         notify: settings.notify,
         reduced_motion: settings.reduced_motion,
+        diff: Shape::named(&settings.diff),
         no_color: false,
         draft: String::new(),
         prompt: None,

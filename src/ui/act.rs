@@ -109,6 +109,7 @@ pub fn scrolls(action: Action) -> Option<conversation::Msg> {
         Action::NextError => M::NextError,
         Action::Toggle => M::Toggle,
         Action::ToggleAll => M::ToggleAll,
+        Action::DiffShape => M::Shape,
         Action::FindNext => M::SearchNext,
         Action::FindPrevious => M::SearchPrevious,
         Action::Copy => M::Copy,

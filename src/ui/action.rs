@@ -204,6 +204,8 @@ pub enum Action {
     Leave,
     /// Select text with keys.
     SelectText,
+    /// Diffs side by side, or in one column.
+    DiffShape,
     /// The next job.
     JobNext,
     /// The job before.

@@ -1,4 +1,4 @@
-//! How many colours the terminal shows, and how a colour is told to it.
+//! How many colours the terminal shows, how a colour is told to it, and whether it takes links.
 
 use ratatui::style::Color;
 
@@ -28,6 +28,17 @@ pub fn depth(no_color: bool, env: &dyn Fn(&str) -> Option<String>) -> Depth {
     } else {
         Depth::Named
     }
+}
+
+/// Terminals that show a link's address as text, or do nobody knows what.
+const NO_LINKS: &[&str] = &["", "dumb", "linux", "cons25", "vt100", "vt102", "vt220", "ansi"];
+
+/// Whether the terminal is told where links lead (OSC 8), by the environment: `TERM`, `TMUX`, `STY`.
+pub fn links(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    let term = env("TERM").unwrap_or_default();
+    // tmux calls itself screen too, and knows them or swallows them
+    let screen = env("TMUX").is_none() && (env("STY").is_some() || term.starts_with("screen"));
+    !screen && !NO_LINKS.contains(&term.as_str())
 }
 
 /// The colour that the terminal can show and that is nearest.
@@ -114,6 +125,21 @@ pub fn sgr(color: Color, base: u16, out: &mut Vec<u16>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_environment_tells_whether_links_are_taken() {
+        let links = |pairs: &[(&str, &str)]| {
+            links(&|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        };
+        for term in ["xterm-256color", "xterm-kitty", "foot", "alacritty", "tmux-256color"] {
+            assert!(links(&[("TERM", term)]), "{term}");
+        }
+        for term in ["", "dumb", "linux", "vt100", "screen", "screen-256color"] {
+            assert!(!links(&[("TERM", term)]), "{term}");
+        }
+        assert!(links(&[("TERM", "screen-256color"), ("TMUX", "/tmp/x")]));
+        assert!(!links(&[("TERM", "xterm"), ("STY", "1.pts")]));
+    }
 
     #[test]
     fn the_environment_tells_the_depth() {

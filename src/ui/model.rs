@@ -23,6 +23,7 @@ use crate::ui::pace::Motion;
 use crate::ui::pane::{PaneId, agents, composer, conflict, conversation, jobs, live, tree};
 use crate::ui::ring::{Ring, Secrecy};
 use crate::ui::theme::{self, Theme};
+use crate::ui::widget::diff::Shape;
 
 /// The environment variables that the screen wants to know.
 pub const ENVIRONMENT: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "TMUX", "STY", "XTERM_VERSION", "HOME"];
@@ -42,6 +43,8 @@ pub struct UiOptions {
     pub notify: Notify,
     /// Fewer things that move.
     pub reduced_motion: bool,
+    /// How diffs are shown at first.
+    pub diff: Shape,
     /// No colours.
     pub no_color: bool,
     /// What stands in the composer at first.
@@ -247,6 +250,7 @@ impl Model {
             revision: None,
         };
         model.conversation.still = options.reduced_motion;
+        model.conversation.show_diffs(options.diff);
         model.sync(record);
         (model, problems)
     }

@@ -6,33 +6,40 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
 
 use super::depth::{Depth, reduce, sgr};
+use super::widget::link::Link;
 
 /// What the terminal draws with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pen {
     fg: Color,
     bg: Color,
-    under: Color,
     modifier: Modifier,
+    /// Where what is drawn leads. SGR 0 leaves it.
+    link: Option<Link>,
 }
 
 impl Pen {
     /// What SGR 0 leaves.
     pub const PLAIN: Pen =
-        Pen { fg: Color::Reset, bg: Color::Reset, under: Color::Reset, modifier: Modifier::empty() };
+        Pen { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty(), link: None };
 
-    /// The pen of a cell, in the colours that the terminal has.
-    pub fn of(cell: &Cell, depth: Depth) -> Self {
+    /// The pen of a cell, in the colours that the terminal has, and with its link where that is told.
+    pub fn of(cell: &Cell, depth: Depth, links: bool) -> Self {
         Self {
             fg: reduce(cell.fg, depth),
             bg: reduce(cell.bg, depth),
-            under: if depth == Depth::True { cell.underline_color } else { Color::Reset },
             modifier: cell.modifier,
+            link: if links { Link::of(cell.underline_color) } else { None },
         }
+    }
+    /// The same, leading nowhere.
+    pub fn unlinked(self) -> Self {
+        Self { link: None, ..self }
     }
     /// Whether a space drawn with it shows nothing but its background.
     pub fn is_ground(&self) -> bool {
-        !self.modifier.intersects(Modifier::UNDERLINED | Modifier::REVERSED | Modifier::CROSSED_OUT)
+        let marks = Modifier::UNDERLINED | Modifier::REVERSED | Modifier::CROSSED_OUT;
+        !self.modifier.intersects(marks) && self.link.is_none()
     }
     /// Whether two spaces, one drawn with each, look the same.
     pub fn same_ground(&self, other: &Pen) -> bool {
@@ -82,9 +89,6 @@ fn params(from: &Pen, to: &Pen, out: &mut Vec<u16>) {
     if from.bg != to.bg {
         sgr(to.bg, 40, out);
     }
-    if from.under != to.under {
-        sgr(to.under, 50, out);
-    }
 }
 
 fn put(params: &[u16], out: &mut Vec<u8>) {
@@ -100,9 +104,22 @@ fn put(params: &[u16], out: &mut Vec<u8>) {
     out.push(b'm');
 }
 
+/// Says where what follows leads (OSC 8). The number holds the parts of one link together.
+fn lead(link: Option<Link>, out: &mut Vec<u8>) {
+    match link.and_then(|link| Some((link.number(), link.address()?))) {
+        Some((number, address)) => {
+            let _ = write!(out, "\x1b]8;id=w{number};{address}\x1b\\");
+        }
+        None => out.extend_from_slice(b"\x1b]8;;\x1b\\"),
+    }
+}
+
 /// Writes the change from one pen to another: the difference, or all anew when that is shorter.
 pub fn change(from: &Pen, to: &Pen, out: &mut Vec<u8>) {
-    if from == to {
+    if from.link != to.link {
+        lead(to.link, out);
+    }
+    if from.unlinked() == to.unlinked() {
         return;
     }
     let mut delta = Vec::with_capacity(8);

@@ -17,7 +17,7 @@ use crate::link::{Front, Host, Leave, Next};
 use crate::ui::agent_view;
 use crate::ui::clipboard::{Between, between, copy};
 use crate::ui::conflict_update;
-use crate::ui::depth::{Depth, depth};
+use crate::ui::depth::{Depth, depth, links};
 use crate::ui::ends;
 use crate::ui::input::{Input, Reader};
 use crate::ui::job_view;
@@ -141,7 +141,7 @@ impl<'a> Screen<'a> {
             terminal,
             signals,
             reader: Reader::default(),
-            writer: Writer::new(colors, erases),
+            writer: Writer::new(colors, erases).telling_links(links(&env)),
             pacer: Pacer::default(),
             model,
             buffer: Buffer::default(),

@@ -398,7 +398,16 @@ fn for_approval(places: &Layout, area: Rect) -> Rect {
 fn beside_approval(model: &mut Model, places: &Layout, area: Rect, theme: &Theme) -> Rect {
     let approvals = model.approvals.clone();
     let Some(approval) = approvals.first() else { return places.conversation };
-    let shown = approve::Shown { approval, open: approvals.len(), takes: false, keymap: &model.keymap };
+    let number = model.approve.number();
+    let colours = |stream, line| model.conversation.colours_beside(number, stream, line);
+    let shown = approve::Shown {
+        approval,
+        open: approvals.len(),
+        takes: false,
+        keymap: &model.keymap,
+        shape: model.conversation.shape().0,
+        colours: &colours,
+    };
     let rect = approve::place(&mut model.approve, shown, for_approval(places, area), theme);
     let talk = places.conversation;
     Rect { height: rect.y.saturating_sub(talk.y).min(talk.height), ..talk }
@@ -414,8 +423,23 @@ fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &T
     let approvals = model.approvals.clone();
     let Some(approval) = approvals.first() else { return };
     let area = for_approval(places, buf.area);
-    let shown = approve::Shown { approval, open: approvals.len(), takes, keymap: &model.keymap };
+    if model.conversation.take_beside() {
+        model.approve.recolour();
+    }
+    let number = model.approve.number();
+    let colours = |stream, line| model.conversation.colours_beside(number, stream, line);
+    let shown = approve::Shown {
+        approval,
+        open: approvals.len(),
+        takes,
+        keymap: &model.keymap,
+        shape: model.conversation.shape().0,
+        colours: &colours,
+    };
     approve::view(&mut model.approve, shown, area, buf, theme);
+    if let Some((diff, text, pieces)) = model.approve.diff() {
+        model.conversation.want_beside(number, diff, text, 0..pieces);
+    }
     if covered {
         model.approve.covered();
     }

@@ -4,6 +4,7 @@
 //! It knows what the terminal shows only from what it wrote. After `forget` the next frame is whole.
 //! A glyph whose width terminals disagree on (joined emoji, variation selectors, flags) is followed by
 //! an absolute move and its neighbours are written again, so an error never travels along the row.
+//! A link that was begun has ended when the frame has.
 
 use std::io::Write as _;
 
@@ -42,6 +43,8 @@ pub struct Writer {
     depth: Depth,
     /// Whether erasing fills with the background colour.
     erases_with_ground: bool,
+    /// Whether it is told where links lead.
+    links: bool,
     before: Option<Buffer>,
     pen: Pen,
     at: Option<(u16, u16)>,
@@ -55,12 +58,17 @@ impl Writer {
         Self {
             depth,
             erases_with_ground,
+            links: false,
             before: None,
             pen: Pen::PLAIN,
             at: None,
             cursor: None,
             out: Vec::new(),
         }
+    }
+    /// The same, for a terminal that is told where links lead, or not.
+    pub fn telling_links(self, links: bool) -> Self {
+        Self { links, ..self }
     }
     /// What the terminal shows is not known any more.
     pub fn forget(&mut self) {
@@ -80,6 +88,7 @@ impl Writer {
             self.row(&mut before, next, y);
         }
         self.put_cursor(cursor);
+        self.set_pen(&self.pen.unlinked());
         if !self.out.is_empty() {
             let mut framed = Vec::with_capacity(self.out.len() + 16);
             framed.extend_from_slice(b"\x1b[?2026h");
@@ -103,8 +112,8 @@ impl Writer {
 
     fn write_row(&mut self, before: &Buffer, next: &Buffer, y: u16) {
         let width = usize::from(next.area.width);
-        let old = glyphs(before, y, self.depth);
-        let new = glyphs(next, y, self.depth);
+        let old = glyphs(before, y, self.depth, self.links);
+        let new = glyphs(next, y, self.depth, self.links);
         let mut changed: Vec<bool> = old.iter().zip(&new).map(|(a, b)| !a.looks_like(b)).collect();
         spread_doubt(&new, &old, &mut changed);
         let mut x = 0;
@@ -252,14 +261,14 @@ fn sideways(from: u16, to: u16) -> Vec<u8> {
 }
 
 /// What a row shows, place by place.
-fn glyphs(buffer: &Buffer, y: u16, depth: Depth) -> Vec<Glyph<'_>> {
+fn glyphs(buffer: &Buffer, y: u16, depth: Depth, links: bool) -> Vec<Glyph<'_>> {
     let width = buffer.area.width;
     let mut out = Vec::with_capacity(usize::from(width));
     let base = usize::from(y) * usize::from(width);
     let mut x = 0;
     while x < width {
         let cell = &buffer.content[base + usize::from(x)];
-        let pen = Pen::of(cell, depth);
+        let pen = Pen::of(cell, depth, links);
         let text = cell.symbol();
         let wide = if text.len() == 1 { 1 } else { text.cell_width() };
         let proper = wide > 0 && x + wide <= width && !text.chars().any(char::is_control);

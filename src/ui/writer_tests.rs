@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier, Style};
 fn shows(parser: &vt100::Parser, buffer: &Buffer) -> Result<(), String> {
     let screen = parser.screen();
     for y in 0..buffer.area.height {
-        for (x, glyph) in glyphs(buffer, y, Depth::True).iter().enumerate() {
+        for (x, glyph) in glyphs(buffer, y, Depth::True, false).iter().enumerate() {
             let cell = screen.cell(y, x as u16).ok_or("no cell")?;
             if glyph.width == 0 {
                 if !cell.is_wide_continuation() {
@@ -55,6 +55,10 @@ fn style(n: u8) -> Style {
         2 => style.fg(Color::Rgb(200, 10, 10)).bg(Color::Rgb(20, 22, 27)),
         _ => style.fg(Color::Indexed(120)),
     };
+    let style = match n / 20 {
+        2 => style.underline_color(Color::Rgb(0, 0, 1 + n % 3)),
+        _ => style.underline_color(Color::Reset),
+    };
     match n / 4 % 5 {
         0 => style.add_modifier(Modifier::BOLD),
         1 => style.add_modifier(Modifier::UNDERLINED),
@@ -73,7 +77,7 @@ struct Stroke {
 
 fn stroke() -> impl Strategy<Value = Stroke> {
     let text = prop_oneof!["[a-z ]{1,12}", " {1,60}", "(日|本|é|x| ){1,8}", Just("e\u{301}x".to_owned())];
-    (0..60u16, 0..16u16, text, 0..40u8).prop_map(|(x, y, text, style)| Stroke { x, y, text, style })
+    (0..60u16, 0..16u16, text, 0..60u8).prop_map(|(x, y, text, style)| Stroke { x, y, text, style })
 }
 
 fn apply(buffer: &mut Buffer, strokes: &[Stroke]) {
@@ -93,7 +97,10 @@ proptest! {
         frames in proptest::collection::vec(proptest::collection::vec(stroke(), 0..12), 1..6),
         keep in any::<bool>(),
     ) {
-        let mut writer = Writer::new(Depth::True, true);
+        for at in 0..3 {
+            let _ = crate::ui::widget::link::Link::to(&format!("https://{at}.example"));
+        }
+        let mut writer = Writer::new(Depth::True, true).telling_links(true);
         let mut parser = vt100::Parser::new(height.try_into().expect("not 0"), width.try_into().expect("not 0"), 0);
         parser.process(b"garbage\x1b[31mmore");
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
@@ -104,6 +111,7 @@ proptest! {
             apply(&mut buffer, strokes);
             let cursor = Some((width - 1, height - 1));
             let bytes = writer.draw(&buffer, cursor).to_vec();
+            addresses(&bytes);
             parser.process(&bytes);
             if let Err(wrong) = shows(&parser, &buffer) {
                 return Err(TestCaseError::fail(format!("{wrong}\n{}", String::from_utf8_lossy(&bytes).escape_debug())));
@@ -112,6 +120,60 @@ proptest! {
             prop_assert!(writer.draw(&buffer, cursor).is_empty(), "nothing changed, and bytes came");
         }
     }
+}
+
+/// The addresses that the bytes open, in order; none is open at their end, and SGR is not confused by them.
+fn addresses(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let told: Vec<String> = text
+        .split("\x1b]8;")
+        .skip(1)
+        .map(|rest| {
+            rest.split("\x1b\\").next().and_then(|told| told.split_once(';')).map(|(_, to)| to.to_owned())
+        })
+        .map(|address| address.expect("a link's sequence ends"))
+        .collect();
+    assert!(told.last().is_none_or(String::is_empty), "a link is open: {text:?}");
+    told.into_iter().filter(|address| !address.is_empty()).collect()
+}
+
+fn linked(buffer: &mut Buffer, x: u16, y: u16, text: &str, target: &str) {
+    use crate::ui::widget::link::Link;
+    use crate::ui::widget::row::{Look, Role, put};
+    let theme = crate::ui::theme::Theme::default();
+    let look = Look { link: Link::to(target), ..Look::from(Role::Link) };
+    put(buffer, x, y, text, 99, look.style(&theme));
+}
+
+#[test]
+fn a_link_is_told_and_has_ended_with_the_frame() {
+    let mut writer = Writer::new(Depth::True, true).telling_links(true);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 3));
+    linked(&mut buffer, 2, 0, "two words", "https://a.example/x");
+    linked(&mut buffer, 11, 0, "next", "https://b.example");
+    linked(&mut buffer, 25, 1, "edge!", "https://a.example/x");
+    let bytes = writer.draw(&buffer, Some((0, 2))).to_vec();
+    assert_eq!(addresses(&bytes), ["https://a.example/x", "https://b.example", "https://a.example/x"]);
+    assert!(String::from_utf8_lossy(&bytes).contains("two words"), "a space of a link is part of it");
+    assert!(writer.draw(&buffer, Some((0, 2))).is_empty(), "nothing changed");
+    // the same words lead elsewhere now
+    linked(&mut buffer, 11, 0, "next", "https://c.example");
+    assert_eq!(addresses(writer.draw(&buffer, Some((0, 2)))), ["https://c.example"]);
+    // what is drawn over a link leads nowhere
+    crate::ui::widget::row::put(&mut buffer, 11, 0, "next", 9, Style::new());
+    let bytes = writer.draw(&buffer, Some((0, 2))).to_vec();
+    assert!(String::from_utf8_lossy(&bytes).contains("next") && addresses(&bytes).is_empty());
+}
+
+#[test]
+fn a_terminal_that_takes_no_links_is_told_none() {
+    let mut writer = Writer::new(Depth::True, true);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 1));
+    linked(&mut buffer, 0, 0, "text", "https://a.example");
+    let text = String::from_utf8_lossy(writer.draw(&buffer, None)).into_owned();
+    assert!(text.contains("text") && !text.contains("\x1b]"), "{text:?}");
+    linked(&mut buffer, 0, 0, "text", "https://b.example");
+    assert!(writer.draw(&buffer, None).is_empty(), "it looks the same");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a benchmark that cannot be set up may stop
 
 mod conversation;
+mod diff;
 mod frame;
 mod process;
 mod store;

@@ -89,11 +89,11 @@ fn the_examples_of_commonmark_are_read_as_it_says() {
         let all = examples(file);
         assert!(all.len() >= *least, "{file}: {} examples", all.len());
         for Example { name, text } in all {
-            // what a definition names is known only when it has come
-            let defines = text.contains("]:");
+            // what a definition names is known only when it has come; notes and what folds are no CommonMark
+            let beyond = ["]:", "[^", "<details"].iter().any(|mark| text.contains(mark));
             let listed = OTHERWISE.iter().any(|(other, _)| *other == name);
             let (ours, theirs) = (reading::ours(&text), reading::theirs(&text));
-            if (ours == theirs) == listed && !defines {
+            if (ours == theirs) == listed && !beyond {
                 wrong.push(format!("{name}: {text:?}\nours:   {ours:?}\ntheirs: {theirs:?}\n"));
             }
         }

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use windlass::api::screen::{Run, Screen, Size, Style as Look};
-use windlass::ui::widget::diff::Diff;
+use windlass::ui::widget::diff::{Diff, Shape};
 use windlass::ui::widget::markdown::{Doc, lay};
 use windlass::ui::widget::plain::{self, Pieces, Reading};
 use windlass::ui::widget::row::{Role, Row};
@@ -78,12 +78,15 @@ fn markdown_stands_at_every_width() {
 #[test]
 fn a_diff_stands_at_every_width() {
     let diff = Diff::read(DIFF);
-    for columns in WIDTHS {
-        let rows: Vec<Row> = (0..diff.pieces()).flat_map(|piece| diff.lay(DIFF, piece, columns)).collect();
+    for (columns, shape) in WIDTHS.flat_map(|columns| [(columns, Shape::Unified), (columns, Shape::Sides)]) {
+        let lay = |piece| {
+            diff.lay(DIFF, piece, columns, shape, &|_, _| Some(&[(2, Role::Keyword), (9, Role::String)]))
+        };
+        let rows: Vec<Row> = (0..diff.pieces()).flat_map(lay).collect();
         stand("diff", &rows, columns);
         let seen = letters(rows.iter().map(|row| row.text.as_str()));
-        for word in ["old", "new", "gone", "more"] {
-            assert!(seen.contains(word), "{word} at {columns}: {seen}");
+        for letter in ["old", "new", "gone", "more"].iter().flat_map(|word| word.chars()) {
+            assert!(seen.contains(letter), "{letter} at {columns}: {seen}");
         }
     }
 }

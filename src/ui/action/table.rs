@@ -86,6 +86,7 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Conversation, Action::KeysHere, "keys-here", "Every key"),
     (Layer::Conversation, Action::Leave, "leave", "Back to the composer"),
     (Layer::Conversation, Action::SelectText, "select", "Select text with keys: over wraps, without gutters"),
+    (Layer::Conversation, Action::DiffShape, "diff-shape", "Diffs side by side, or in one column"),
     (Layer::Jobs, Action::JobNext, "job-next", "The next job"),
     (Layer::Jobs, Action::JobPrevious, "job-previous", "The job before"),
     (Layer::Jobs, Action::JobPageDown, "job-page-down", "A page down"),

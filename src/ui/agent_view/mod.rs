@@ -91,5 +91,6 @@ pub fn sync(model: &mut Model, records: &AgentRecords) -> bool {
 fn fresh(model: &Model) -> conversation::State {
     let mut conversation = conversation::State::new(model.wake.clone());
     conversation.still = model.reduced_motion;
+    conversation.show_diffs(model.conversation.shape().0);
     conversation
 }

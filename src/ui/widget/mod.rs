@@ -8,6 +8,8 @@ pub mod diff;
 pub mod fuzzy;
 /// Colours of code, in the background.
 pub mod highlight;
+/// Where a link goes.
+pub mod link;
 /// Markdown that streams.
 pub mod markdown;
 /// Plain text in pieces.

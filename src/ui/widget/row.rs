@@ -5,8 +5,9 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 
+use super::link::Link;
 use super::text::{Tabs, cluster_width, clusters};
 use crate::ui::theme::Theme;
 
@@ -61,11 +62,15 @@ pub struct Look {
     pub role: Role,
     /// `STRONG`, `EMPHASIS`, `STRIKE`, or-ed.
     pub flags: u8,
+    /// What it stands on, where that is not what it is: its background is that role's.
+    pub ground: Option<Role>,
+    /// Where it leads.
+    pub link: Option<Link>,
 }
 
 impl From<Role> for Look {
     fn from(role: Role) -> Self {
-        Self { role, flags: 0 }
+        Self { role, ..Self::default() }
     }
 }
 
@@ -74,9 +79,22 @@ impl Look {
     pub fn with(self, flag: u8) -> Self {
         Self { flags: self.flags | flag, ..self }
     }
+    /// The same on the ground of a role.
+    pub fn on(self, ground: Role) -> Self {
+        Self { ground: Some(ground), ..self }
+    }
     /// Its style.
     pub fn style(self, theme: &Theme) -> Style {
-        let mut style = theme.text.patch(role_style(self.role, theme));
+        let own = role_style(self.role, theme);
+        let mut style = match self.ground {
+            None => theme.text.patch(own),
+            Some(role) => {
+                let ground = theme.text.patch(role_style(role, theme));
+                // what is told by its front alone keeps that
+                let told = role == Role::Text || role_style(role, theme).bg.is_some();
+                if told { ground.patch(Style { bg: None, ..own }) } else { ground }
+            }
+        };
         if self.flags & STRONG != 0 {
             style = style.patch(theme.strong);
         }
@@ -85,6 +103,9 @@ impl Look {
         }
         if self.flags & STRIKE != 0 {
             style = style.add_modifier(Modifier::CROSSED_OUT);
+        }
+        if let Some(link) = self.link {
+            style = style.underline_color(link.carried());
         }
         style
     }
@@ -225,6 +246,8 @@ pub fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, columns: usize, styl
             } else {
                 cell.reset();
             }
+            // what was drawn here before may have led somewhere
+            cell.underline_color = Color::Reset;
             cell.set_style(style);
         }
         used += wide;

@@ -159,6 +159,18 @@ pub fn tame_line(line: &str) -> (Cow<'_, str>, Tabs) {
     (escape(line, false, &mut tabs), tabs)
 }
 
+/// As `tame`, for a piece of a line that begins in `column`: tab stops count from the line's beginning.
+pub fn tame_from(text: &str, column: &mut usize) -> String {
+    let pad = if text.contains('\t') { *column % TAB } else { 0 };
+    let shown = if pad == 0 {
+        tame(text).into_owned()
+    } else {
+        tame(&format!("{}{text}", " ".repeat(pad))).into_owned().split_off(pad)
+    };
+    *column += width(&shown);
+    shown
+}
+
 fn escape<'a>(text: &'a str, strict: bool, tabs: &mut Tabs) -> Cow<'a, str> {
     if text.bytes().all(harmless) {
         return Cow::Borrowed(text);

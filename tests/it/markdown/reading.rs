@@ -30,6 +30,7 @@ pub fn ours(src: &str) -> Vec<Leaf> {
             .iter()
             .map(|container| match container {
                 Container::Quote => '>',
+                Container::Note { .. } => '^',
                 Container::Item { mark: Mark::Bullet, .. } => '-',
                 Container::Item { mark: Mark::Number(_), .. } => '1',
                 Container::Item { mark: Mark::Task(true), .. } => 'x',
@@ -41,7 +42,7 @@ pub fn ours(src: &str) -> Vec<Leaf> {
             Kind::Heading(level) => format!("h{level}"),
             Kind::Rule => "rule".to_owned(),
             Kind::Code { .. } => "code".to_owned(),
-            Kind::Literal => "html".to_owned(),
+            Kind::Literal | Kind::Fold | Kind::FoldEnd => "html".to_owned(),
             Kind::Table | Kind::Held => "table".to_owned(),
             Kind::Empty => "empty".to_owned(),
         };

@@ -13,6 +13,7 @@ pub use view::{Shown, place, view};
 use crate::api::access::{Approval, Decision};
 use crate::base::{CallId, Millis};
 use crate::ui::action::Action;
+use crate::ui::widget::diff::Diff;
 
 /// How long after its flush an approval takes no key.
 pub const ARM_MS: u64 = 400;
@@ -36,6 +37,8 @@ pub struct State {
     pub top: usize,
     /// The preview's rows, laid out once for a width.
     laid: preview::Laid,
+    /// How many approvals were at hand before.
+    before: u64,
 }
 
 /// An answer that can be given.
@@ -90,8 +93,20 @@ impl State {
     /// Another approval (or none) is at hand now.
     pub fn turn_to(&mut self, call: Option<&CallId>) {
         if self.call.as_ref() != call {
-            *self = Self { call: call.cloned(), ..Self::default() };
+            *self = Self { call: call.cloned(), before: self.before + 1, ..Self::default() };
         }
+    }
+    /// What its diff is known by where colours are kept: no item of the conversation has that number.
+    pub fn number(&self) -> u64 {
+        u64::MAX - self.before
+    }
+    /// The diff that it shows, the text that it is of, and how many of its pieces are laid out.
+    pub fn diff(&self) -> Option<(&Diff, &str, usize)> {
+        self.laid.diff()
+    }
+    /// Colours of its diff have come.
+    pub fn recolour(&mut self) {
+        self.laid.again();
     }
     /// The frame at hand shows it.
     fn seen(&mut self) {

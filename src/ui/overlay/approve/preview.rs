@@ -4,7 +4,7 @@
 //! A long diff is laid out as far as it is looked at.
 
 use crate::api::access::Preview;
-use crate::ui::widget::diff::Diff;
+use crate::ui::widget::diff::{Colours, Diff, Shape};
 use crate::ui::widget::row::{Look, Role, Row, STRONG};
 use crate::ui::widget::text::visible;
 use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
@@ -13,6 +13,7 @@ use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Laid {
     columns: usize,
+    shape: Shape,
     rows: Vec<Row>,
     /// A diff, made visible, with the next of its pieces.
     diff: Option<(String, Diff, usize)>,
@@ -20,17 +21,27 @@ pub(super) struct Laid {
 
 impl PartialEq for Laid {
     fn eq(&self, other: &Self) -> bool {
-        (self.columns, &self.rows) == (other.columns, &other.rows)
+        (self.columns, self.shape, &self.rows) == (other.columns, other.shape, &other.rows)
     }
 }
 
 impl Eq for Laid {}
 
 impl Laid {
-    /// Lays out for a width, if it is not laid out for it; at least the first `wanted` rows.
-    pub(super) fn lay(&mut self, preview: &Preview, columns: usize, wanted: usize) {
+    /// Lays out for a width and a shape, if it is not laid out for them; at least the first `wanted` rows.
+    pub(super) fn lay(
+        &mut self,
+        preview: &Preview,
+        (columns, shape): (usize, Shape),
+        wanted: usize,
+        colours: Colours<'_>,
+    ) {
+        if self.shape != shape {
+            self.shape = shape;
+            self.again();
+        }
         if self.columns != columns {
-            *self = Self { columns, ..Self::default() };
+            *self = Self { columns, shape, ..Self::default() };
             match preview {
                 Preview::Command { command, cwd } => {
                     self.rows = command_rows(command, &cwd.to_string_lossy(), columns);
@@ -47,9 +58,20 @@ impl Laid {
             if self.rows.len() >= wanted || *next >= diff.pieces() {
                 break;
             }
-            self.rows.extend(diff.lay(text, *next, columns));
+            self.rows.extend(diff.lay(text, *next, columns, shape, colours));
             *next += 1;
         }
+    }
+    /// A diff is laid out anew: its colours have come, or its shape is another.
+    pub(super) fn again(&mut self) {
+        if let Some((_, _, next)) = &mut self.diff {
+            *next = 0;
+            self.rows.clear();
+        }
+    }
+    /// The diff, the text that it is of, and how many of its pieces are laid out.
+    pub(super) fn diff(&self) -> Option<(&Diff, &str, usize)> {
+        self.diff.as_ref().map(|(text, diff, next)| (diff, text.as_str(), *next))
     }
     /// The rows so far.
     pub(super) fn rows(&self) -> &[Row] {
@@ -100,7 +122,7 @@ mod tests {
         let diff = Preview::Diff { diff: format!("@@ -1 +1 @@\n-{evil}\n+{evil}\n") };
         for preview in [command, diff, Preview::Text { text: evil.to_owned() }] {
             let mut laid = Laid::default();
-            laid.lay(&preview, 60, 100);
+            laid.lay(&preview, (60, Shape::ByWidth), 100, &|_, _| None);
             let shown = text(laid.rows());
             for hidden in ['\u{202e}', '\u{200b}', '\u{1b}', '\r'] {
                 assert!(!shown.contains(hidden), "{hidden:?} in {shown}");
@@ -115,7 +137,8 @@ mod tests {
     fn a_wrapped_command_is_shown_whole() {
         let command = "echo ".to_owned() + &"x".repeat(500) + "; rm -rf /";
         let mut laid = Laid::default();
-        laid.lay(&Preview::Command { command: command.clone(), cwd: "/".into() }, 20, 1);
+        let preview = Preview::Command { command: command.clone(), cwd: "/".into() };
+        laid.lay(&preview, (20, Shape::ByWidth), 1, &|_, _| None);
         let rows = laid.rows();
         let back: String = rows[..rows.len() - 1].iter().map(Row::content).collect();
         assert_eq!(back, command);
@@ -126,10 +149,26 @@ mod tests {
         let body: String = (0..20_000).map(|n| format!("+line {n}\n")).collect();
         let preview = Preview::Diff { diff: format!("@@ -0,0 +1,20000 @@\n{body}") };
         let mut laid = Laid::default();
-        laid.lay(&preview, 80, 30);
+        laid.lay(&preview, (80, Shape::ByWidth), 30, &|_, _| None);
         assert!(laid.rows().len() < 200 && !laid.whole());
-        laid.lay(&preview, 80, usize::MAX);
+        laid.lay(&preview, (80, Shape::ByWidth), usize::MAX, &|_, _| None);
         assert_eq!(laid.rows().len(), 20_000);
         assert!(laid.whole());
+    }
+
+    #[test]
+    fn a_diff_changes_its_shape_and_takes_its_colours() {
+        let preview =
+            Preview::Diff { diff: "+++ b/x.rs\n@@ -1 +1 @@\n-let old = 1;\n+let new = 1;\n".to_owned() };
+        let mut laid = Laid::default();
+        laid.lay(&preview, (160, Shape::ByWidth), 30, &|_, _| None);
+        assert!(laid.rows().iter().any(|row| row.text.contains("old") && row.text.contains("new")));
+        laid.lay(&preview, (160, Shape::Unified), 30, &|_, _| None);
+        assert!(!laid.rows().iter().any(|row| row.text.contains("old") && row.text.contains("new")));
+        laid.again();
+        laid.lay(&preview, (160, Shape::Unified), 30, &|_, _| Some(&[(3, Role::Keyword)]));
+        let keywords =
+            laid.rows().iter().flat_map(Row::pieces).filter(|(_, look)| look.role == Role::Keyword);
+        assert_eq!(keywords.map(|(text, _)| text).collect::<Vec<_>>(), ["let", "let"]);
     }
 }

@@ -12,6 +12,7 @@ use crate::ui::action::Action;
 use crate::ui::keymap::Keymap;
 use crate::ui::overlay::list::framed;
 use crate::ui::theme::Theme;
+use crate::ui::widget::diff::{Colours, Shape};
 use crate::ui::widget::row::{Row, put};
 use crate::ui::widget::text::{ellipsis, visible, width};
 use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
@@ -30,6 +31,10 @@ pub struct Shown<'a> {
     pub takes: bool,
     /// Which key does what.
     pub keymap: &'a Keymap,
+    /// How a diff is shown.
+    pub shape: Shape,
+    /// The colours of a diff, as far as they are known.
+    pub colours: Colours<'a>,
 }
 
 /// Columns and rows that its frame takes of an area.
@@ -44,7 +49,8 @@ pub fn place(state: &mut State, shown: Shown<'_>, area: Rect, theme: &Theme) -> 
     let answers = answers(state, shown, wide, theme).len();
     let why = lines(&shown.approval.why, wide).len().min(WHY_ROWS);
     let most = usize::from(area.height);
-    state.laid.lay(&shown.approval.preview, wide, state.top.saturating_add(most));
+    let wanted = state.top.saturating_add(most);
+    state.laid.lay(&shown.approval.preview, (wide, shown.shape), wanted, shown.colours);
     let wants = state.laid.rows().len() + answers + why + usize::from(rows);
     let height = area.height.min(wants.min(most) as u16);
     Rect { y: area.bottom() - height, height, ..area }

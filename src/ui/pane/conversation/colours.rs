@@ -1,9 +1,12 @@
-//! The colours of code blocks: asked for when a block is drawn, kept while it is near.
+//! The colours of code, in blocks and in diffs: asked for when it is drawn, kept while it is near.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::item::{Body, Item};
+use super::lay::CALL_BLOCKS;
 use crate::link::Wake;
+use crate::ui::widget::diff::{Diff, Stream};
 use crate::ui::widget::highlight::{BLOCK_LINES, CodeId, Coloured, Highlighter, JOB_LINES, Runs};
 use crate::ui::widget::markdown::Kind;
 use crate::ui::widget::row::Role;
@@ -42,7 +45,7 @@ impl Colours {
         self.blocks.get(&id)?.lines.get(line as usize).map(|runs| &**runs)
     }
     /// Takes what has come; for each, the item, the first block, and the lines.
-    pub fn take(&mut self) -> Vec<(CodeId, std::ops::Range<u32>)> {
+    pub fn take(&mut self) -> Vec<(CodeId, Range<u32>)> {
         let mut out = Vec::new();
         for Coloured { id, from, lines, stopped } in self.highlighter.take() {
             let Some(block) = self.blocks.get_mut(&id) else { continue };
@@ -58,7 +61,16 @@ impl Colours {
     }
     /// A block of code is drawn: asks for the colours of its lines up to its end.
     pub fn want(&mut self, item: &Item, block: usize) {
-        let Body::Prose { source, doc, head } = &item.body else { return };
+        let (source, doc, head) = match &item.body {
+            Body::Prose { source, doc, head } => (source, doc, head),
+            Body::Call(call) => {
+                if let (Some(diff), Some(piece)) = (&call.diff, block.checked_sub(CALL_BLOCKS)) {
+                    self.want_diff(item.id, diff, call.shown(), piece);
+                }
+                return;
+            }
+            Body::User { .. } | Body::Ended(_) | Body::Report(_) | Body::Words { .. } => return,
+        };
         let Some(block) = block.checked_sub(usize::from(head.is_some())) else { return };
         let Some(of) = doc.blocks().get(block) else { return };
         let Kind::Code { lang, first, .. } = of.kind else { return };
@@ -67,22 +79,39 @@ impl Colours {
             return;
         };
         let Some(begin) = doc.blocks().get(first as usize).map(|block| block.lines.start) else { return };
-        let known = self.blocks.entry((item.id, first)).or_default();
-        known.used = self.frame;
+        let asked = self.blocks.get(&(item.id, first)).map_or(0, |known| known.asked);
         let mut end = (of.lines.end - begin).min(BLOCK_LINES);
         // the last line of an open block may still grow
-        if !doc.finished() && block >= doc.settled() && end > known.asked {
+        if !doc.finished() && block >= doc.settled() && end > asked {
             let last = doc.line(text, begin + end - 1);
             let until = last.as_ptr() as usize - text.as_ptr() as usize + last.len();
             end -= u32::from(until >= doc.whole());
         }
+        let line = |line: u32| doc.line(text, begin + line).to_owned();
+        self.ask((item.id, first), lang, end, &|lines| lines.map(line).collect());
+    }
+    /// A piece of a diff is drawn: asks for the colours of each side of its hunks.
+    pub fn want_diff(&mut self, id: u64, diff: &Diff, text: &str, piece: usize) {
+        for (stream, end) in diff.wanted(piece) {
+            let lang = diff.language(text, stream);
+            let lines = |lines| diff.stream(text, stream, lines).into_iter().map(str::to_owned).collect();
+            self.ask((id, stream.number()), lang, end.min(BLOCK_LINES), &lines);
+        }
+    }
+    /// The colours of a line of a diff, if they are known.
+    pub fn of_diff(&self, id: u64, stream: Stream, line: u32) -> Option<&[(u32, Role)]> {
+        self.line((id, stream.number()), line)
+    }
+    /// Asks for the colours of the lines up to `end` that were not asked for.
+    fn ask(&mut self, id: CodeId, lang: &str, end: u32, lines: &dyn Fn(Range<u32>) -> Vec<String>) {
+        let known = self.blocks.entry(id).or_default();
+        known.used = self.frame;
         for _ in 0..JOBS_AT_ONCE {
             if known.stopped || known.asked >= end {
                 break;
             }
             let to = end.min(known.asked + JOB_LINES as u32);
-            let lines = (known.asked..to).map(|line| doc.line(text, begin + line).to_owned()).collect();
-            if !self.highlighter.ask((item.id, first), lang, known.asked, lines) {
+            if !self.highlighter.ask(id, lang, known.asked, lines(known.asked..to)) {
                 break;
             }
             known.asked = to;

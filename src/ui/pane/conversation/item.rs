@@ -12,7 +12,7 @@ use crate::api::message::Body as Block;
 use crate::base::CallId;
 use crate::law::board::Progress;
 use crate::ui::widget::diff::Diff;
-use crate::ui::widget::markdown::Doc;
+use crate::ui::widget::markdown::{Doc, Kind};
 use crate::ui::widget::plain::Pieces;
 use crate::ui::widget::row::Role;
 
@@ -270,11 +270,25 @@ impl Item {
     /// Whether it can be folded.
     pub fn folds(&self) -> bool {
         match &self.body {
-            Body::Prose { head, .. } => head.is_some(),
+            Body::Prose { head, doc, .. } => head.is_some() || doc.folds(),
             Body::Call(call) => call.settle.is_some() || call.progress.is_some(),
             Body::Ended(_) => true,
             Body::Report(report) => !report.answer().is_empty(),
             Body::User { .. } | Body::Words { .. } => false,
+        }
+    }
+    /// Whether a block of it is a head that opens and folds it.
+    pub fn is_head(&self, block: usize) -> bool {
+        match &self.body {
+            Body::Prose { head: None, doc, .. } => {
+                doc.blocks().get(block).is_some_and(|block| block.kind == Kind::Fold)
+            }
+            Body::Prose { .. }
+            | Body::User { .. }
+            | Body::Call(_)
+            | Body::Ended(_)
+            | Body::Report(_)
+            | Body::Words { .. } => block == 0,
         }
     }
     /// Whether it is open, where the person decided nothing: only the newest list of things to do is.

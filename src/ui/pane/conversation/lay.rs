@@ -6,7 +6,7 @@ use super::cache::Cache;
 use super::colours::Colours;
 use super::item::{Body, Call, Ended, Head, Item, one_line};
 use crate::api::entry::{CallSettle, CallStatus, Delivery, Details, EntryBody, TodoItem, TodoState};
-use crate::ui::widget::diff::Diff;
+use crate::ui::widget::diff::{self, Diff, Shape};
 use crate::ui::widget::markdown;
 use crate::ui::widget::plain::{self, Pieces, Reading};
 use crate::ui::widget::row::{Look, Role, Row, STRIKE, STRONG};
@@ -16,8 +16,10 @@ use crate::ui::widget::wrap::{Break, Piece, Prefix, Wrapper};
 
 /// Columns that a call's row and what it opens to are indented by.
 const INDENT: &str = "  ";
+/// What a diff is indented by.
+const DIFF_INDENT: &str = "    ";
 /// Blocks of a call before what it opens to: its row, and what is always said.
-const CALL_BLOCKS: usize = 2;
+pub(super) const CALL_BLOCKS: usize = 2;
 
 /// The items with all that laying them out needs.
 pub(super) struct Lay<'a> {
@@ -26,6 +28,8 @@ pub(super) struct Lay<'a> {
     pub colours: &'a Colours,
     /// What all items were last told to be: open or folded.
     pub all: Option<bool>,
+    /// How diffs are shown.
+    pub shape: Shape,
 }
 
 impl Layout for Lay<'_> {
@@ -63,7 +67,7 @@ impl Lay<'_> {
         if let Some(rows) = self.cache.get(item.id, block) {
             return rows;
         }
-        let mut rows = lay(item, block, open, columns, self.colours);
+        let mut rows = lay(item, block, open, (columns, self.shape), self.colours);
         if block == 0 && item.gap && !rows.is_empty() {
             rows.iter_mut().for_each(|row| row.at += 1);
             rows.insert(0, Row::default());
@@ -110,7 +114,18 @@ fn user_text(body: &EntryBody) -> &str {
     }
 }
 
-fn lay(item: &mut Item, block: usize, open: bool, columns: usize, colours: &Colours) -> Vec<Row> {
+/// Columns that the diff of a call has, of those that the conversation has.
+pub(super) fn diff_columns(columns: usize) -> usize {
+    columns.saturating_sub(DIFF_INDENT.len()).max(1)
+}
+
+fn lay(
+    item: &mut Item,
+    block: usize,
+    open: bool,
+    (columns, shape): (usize, Shape),
+    colours: &Colours,
+) -> Vec<Row> {
     let id = item.id;
     match &mut item.body {
         Body::User { entry, pieces } => {
@@ -130,12 +145,19 @@ fn lay(item: &mut Item, block: usize, open: bool, columns: usize, colours: &Colo
                 markdown::Kind::Code { first, .. } => colours.line((id, first), line),
                 _ => None,
             };
-            markdown::lay(doc, source.text(), of, columns, base, &known)
+            if of.inside > 0 && !open {
+                return Vec::new();
+            }
+            let rows = markdown::lay(doc, source.text(), of, columns, base, &known);
+            if open { markdown::unfolded(of, rows) } else { rows }
         }
         Body::Call(call) => match block {
             0 => call_head(call, columns),
             1 => call_notes(call, open, columns),
-            block => call_body(call, block - CALL_BLOCKS, columns),
+            block => {
+                let known = |stream, line| colours.of_diff(id, stream, line);
+                call_body(call, block - CALL_BLOCKS, (columns, shape), &known)
+            }
         },
         Body::Ended(ended) => match block {
             0 => words((if open { "▾ " } else { "▸ " }, ended.role), &ended.text, None, columns),
@@ -319,7 +341,12 @@ fn body_blocks(call: &mut Call) -> usize {
     }
 }
 
-fn call_body(call: &mut Call, block: usize, columns: usize) -> Vec<Row> {
+fn call_body(
+    call: &mut Call,
+    block: usize,
+    (columns, shape): (usize, Shape),
+    colours: diff::Colours<'_>,
+) -> Vec<Row> {
     let count = body_blocks(call);
     if block >= count {
         return footer(call, columns);
@@ -328,9 +355,9 @@ fn call_body(call: &mut Call, block: usize, columns: usize) -> Vec<Row> {
         return todo(items, columns);
     }
     if let Some(diff) = &call.diff {
-        let mut rows = diff.lay(call.shown(), block, columns.saturating_sub(4).max(1));
-        if columns > 8 {
-            rows.iter_mut().for_each(|row| indent(row, "    "));
+        let mut rows = diff.lay(call.shown(), block, diff_columns(columns), shape, colours);
+        if columns > 2 * DIFF_INDENT.len() {
+            rows.iter_mut().for_each(|row| indent(row, DIFF_INDENT));
         }
         return rows;
     }

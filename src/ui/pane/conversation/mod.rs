@@ -19,10 +19,14 @@ mod sync;
 mod update;
 mod view;
 
+use std::ops::Range;
+
 use crate::api::command::Query;
 use crate::api::event::Reply;
 use crate::base::CallId;
 use crate::ui::input::Mouse;
+use crate::ui::widget::diff::{Diff, Shape, Stream};
+use crate::ui::widget::row::Role;
 use crate::ui::widget::scroll::Scroll;
 
 pub use lay::count;
@@ -64,6 +68,10 @@ pub struct State {
     pub still: bool,
     selected: Option<u64>,
     all: Option<bool>,
+    /// How diffs are shown.
+    shape: Shape,
+    /// Colours came for a diff that stands beside the conversation.
+    beside: bool,
     search: search::Search,
     /// What is selected of the text.
     pick: crate::ui::widget::select::Picker<select::Key>,
@@ -103,6 +111,8 @@ pub enum Msg {
     Toggle,
     /// Fold or unfold all items.
     ToggleAll,
+    /// Diffs the other way: side by side, or in one column.
+    Shape,
     /// The search's text changed: marks its hits and goes to the nearest. Empty ends the search.
     Search(String),
     /// To the next hit.
@@ -187,6 +197,8 @@ impl State {
             still: false,
             selected: None,
             all: None,
+            shape: Shape::default(),
+            beside: false,
             search: search::Search::default(),
             pick: crate::ui::widget::select::Picker::default(),
             pressed_row: 0,
@@ -194,6 +206,29 @@ impl State {
             height: 24,
             gutter: 0,
         }
+    }
+    /// How diffs are shown, and in how many columns those of calls are.
+    pub fn shape(&self) -> (Shape, usize) {
+        (self.shape, lay::diff_columns(self.cache.width()))
+    }
+    /// Shows diffs so from now on.
+    pub fn show_diffs(&mut self, shape: Shape) {
+        if shape != self.shape {
+            self.shape = shape;
+            self.cache.clear();
+        }
+    }
+    /// The colours of a line of a diff that stands beside the conversation.
+    pub fn colours_beside(&self, number: u64, stream: Stream, line: u32) -> Option<&[(u32, Role)]> {
+        self.colours.of_diff(number, stream, line)
+    }
+    /// Asks for the colours of some pieces of such a diff; `take_beside` tells that some came.
+    pub fn want_beside(&mut self, number: u64, diff: &Diff, text: &str, pieces: Range<usize>) {
+        pieces.for_each(|piece| self.colours.want_diff(number, diff, text, piece));
+    }
+    /// Whether colours came for a diff beside, since this was asked last.
+    pub fn take_beside(&mut self) -> bool {
+        std::mem::take(&mut self.beside)
     }
     /// Whether something that is drawn here moves by itself (a spinner, an elapsed time).
     pub fn animates(&self) -> bool {
@@ -203,8 +238,20 @@ impl State {
     pub fn take_colours(&mut self) -> bool {
         let come = self.colours.take();
         for ((id, first), lines) in &come {
-            let Some(item) = self.items.iter().rev().find(|item| item.id == *id) else { continue };
-            let item::Body::Prose { doc, head, .. } = &item.body else { continue };
+            let Some(item) = self.items.iter().rev().find(|item| item.id == *id) else {
+                self.beside = true;
+                continue;
+            };
+            let (doc, head) = match &item.body {
+                item::Body::Prose { doc, head, .. } => (doc, head),
+                item::Body::Call(call) => {
+                    let pieces = call.diff.as_ref().map_or(0..0, |diff| diff.pieces_of(*first));
+                    let blocks = pieces.start + lay::CALL_BLOCKS..pieces.end + lay::CALL_BLOCKS;
+                    self.cache.forget_range(*id, blocks, false);
+                    continue;
+                }
+                _ => continue,
+            };
             let shift = usize::from(head.is_some());
             let blocks = doc.blocks().iter().enumerate().skip(*first as usize);
             for (index, block) in blocks {

@@ -33,6 +33,10 @@ pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
         Msg::Deselect => state.selected = None,
         Msg::Toggle => return state.toggle(),
         Msg::ToggleAll => state.toggle_all(),
+        Msg::Shape => {
+            let (shape, columns) = state.shape();
+            state.show_diffs(shape.switched(columns));
+        }
         Msg::Search(query) => state.search(query),
         Msg::SearchNext => state.search_step(true),
         Msg::SearchPrevious => state.search_step(false),
@@ -125,7 +129,10 @@ impl State {
             }
         }
         self.cache.forget(token);
-        self.show(index);
+        // of a long answer a part is folded, which may be far from its head
+        if self.items[index].is_head(0) {
+            self.show(index);
+        }
         out
     }
     /// The whole output of a call has come.
@@ -151,7 +158,8 @@ impl State {
         let Some(spot) = self.spot_at(row) else { return Vec::new() };
         let item = &self.items[spot.item];
         self.selected = Some(item.id);
-        if item.folds() && spot.block == 0 && (spot.row > 0 || !item.gap) {
+        let gap = item.gap && spot.block == 0 && spot.row == 0;
+        if item.folds() && item.is_head(spot.block) && !gap {
             self.flipped = Some(item.id);
             return self.flip(spot.item);
         }

@@ -114,11 +114,22 @@ pub(super) fn visible(state: &mut State) -> Vec<Spot> {
 impl State {
     /// All that laying out needs.
     pub(super) fn lay(&mut self) -> Lay<'_> {
-        Lay { items: &mut self.items, cache: &mut self.cache, colours: &self.colours, all: self.all }
+        Lay {
+            items: &mut self.items,
+            cache: &mut self.cache,
+            colours: &self.colours,
+            all: self.all,
+            shape: self.shape,
+        }
     }
     fn lay_and_search(&mut self) -> (Lay<'_>, &super::search::Search) {
-        let lay =
-            Lay { items: &mut self.items, cache: &mut self.cache, colours: &self.colours, all: self.all };
+        let lay = Lay {
+            items: &mut self.items,
+            cache: &mut self.cache,
+            colours: &self.colours,
+            all: self.all,
+            shape: self.shape,
+        };
         (lay, &self.search)
     }
     /// Which row of the viewport shows what, as last drawn.

@@ -38,6 +38,11 @@ pub enum Container {
         /// Its mark.
         mark: Mark,
     },
+    /// A note, with its label as a range of the text.
+    Note {
+        /// The label.
+        label: (u32, u32),
+    },
 }
 
 /// What a block is.
@@ -60,6 +65,10 @@ pub enum Kind {
     },
     /// Lines shown as they are.
     Literal,
+    /// The summary of what can be folded: `<details>`.
+    Fold,
+    /// `</details>`: shows nothing.
+    FoldEnd,
     /// A table: header, delimiters, rows.
     Table,
     /// A table whose end has not come.
@@ -81,6 +90,8 @@ pub struct Block {
     pub fresh: u8,
     /// Whether a blank row stands before it.
     pub gap: bool,
+    /// In how much it stands that can be folded.
+    pub inside: u8,
 }
 
 /// The blocks of a growing text.
@@ -93,6 +104,7 @@ pub struct Doc {
     machine: Machine,
     eaten: usize,
     mid: bool,
+    folds: bool,
     finished: bool,
 }
 
@@ -108,6 +120,10 @@ impl Doc {
     /// Whether the end was told.
     pub fn finished(&self) -> bool {
         self.finished
+    }
+    /// Whether something in it can be folded.
+    pub fn folds(&self) -> bool {
+        self.folds
     }
     /// Bytes of the text that stand in whole lines: of an open block of code, only those are coloured.
     pub fn whole(&self) -> usize {
@@ -162,6 +178,7 @@ impl Doc {
             self.feed(src, self.eaten, src.len());
         }
         self.machine.close(&mut self.lines, &mut self.blocks, src, true);
+        self.folds = self.machine.folds();
         self.machine = machine;
         (self.settled, self.settled_lines) = settled;
     }
@@ -177,6 +194,7 @@ impl Doc {
             self.feed(src, self.eaten, src.len());
         }
         self.machine.close(&mut self.lines, &mut self.blocks, src, false);
+        self.folds = self.machine.folds();
         self.machine = Machine::default();
         self.settled = self.blocks.len();
         self.settled_lines = self.lines.len();

@@ -134,6 +134,51 @@ impl Html {
     }
 }
 
+/// What a line of HTML says of what can be folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// `<details>`, which does not end in the line.
+    Begins,
+    /// `<summary>`.
+    Summary,
+    /// `</details>` and nothing else.
+    Ends,
+}
+
+impl Fold {
+    /// Of a line.
+    pub fn of(line: &str) -> Option<Self> {
+        let line = line.trim();
+        let tag = |name: &str| {
+            let rest = line.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name));
+            rest.is_some() && line[name.len()..].starts_with([' ', '\t', '>'])
+        };
+        if tag("<details") {
+            let ends = line.to_ascii_lowercase().contains("</details");
+            return (!ends && line.contains('>')).then_some(Self::Begins);
+        }
+        if tag("<summary") {
+            return Some(Self::Summary);
+        }
+        line.eq_ignore_ascii_case("</details>").then_some(Self::Ends)
+    }
+}
+
+/// The text of some HTML without its tags.
+pub(super) fn untagged<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut out = String::new();
+    for line in lines {
+        let mut rest = line.trim();
+        while let Some((before, tag)) = rest.split_once('<') {
+            out.push_str(before);
+            rest = tag.split_once('>').map_or("", |(_, rest)| rest);
+        }
+        out.push_str(rest);
+        out.push(' ');
+    }
+    out.trim().to_owned()
+}
+
 /// The name of a tag at the beginning of a text.
 fn name(text: &str) -> Option<&str> {
     let len = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
@@ -203,6 +248,13 @@ mod tests {
             assert_eq!(Html::begun(line, false), None, "{line}");
         }
         assert!(Html::Raw.ends("x</Pre> y") && Html::Comment.ends("-->") && !Html::Raw.ends("</pr>"));
+        assert_eq!(Fold::of(" <Details open>"), Some(Fold::Begins));
+        assert_eq!(
+            (Fold::of("<details>x</details>"), Fold::of("<detailsx>"), Fold::of("é")),
+            (None, None, None)
+        );
+        assert_eq!((Fold::of("<summary>a"), Fold::of("</details>")), (Some(Fold::Summary), Some(Fold::Ends)));
+        assert_eq!(untagged(["<details>", "<summary><b>A</b> &amp; b</summary>"].into_iter()), "A &amp; b");
         assert!(Html::Data.ends("]]>") && Html::Instruction.ends("?>") && !Html::Tag.ends("</div>"));
     }
 }

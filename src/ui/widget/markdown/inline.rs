@@ -3,8 +3,9 @@
 //! The block structure is decided already (`machine`), so a line that could begin a block is given to
 //! the parser behind a character that none can begin with, and which counts as white space around emphasis.
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 
+use crate::ui::widget::link::Link;
 use crate::ui::widget::row::{EMPHASIS, Look, Role, STRIKE, STRONG};
 use crate::ui::widget::text::tame;
 use crate::ui::widget::wrap::Piece;
@@ -35,10 +36,21 @@ pub(super) fn inline<'a>(lines: impl Iterator<Item = &'a str> + Clone, base: Loo
         src.push_str(line);
     }
     let mut reader = Reader { lines: vec![Vec::new()], looks: vec![base], links: Vec::new() };
-    for event in Parser::new_ext(&src, Options::ENABLE_STRIKETHROUGH) {
+    let parser = Parser::new_with_broken_link_callback(&src, Options::ENABLE_STRIKETHROUGH, Some(note));
+    for event in parser {
         reader.event(event);
     }
     reader.lines
+}
+
+/// The title by which a note's mark is known.
+const NOTE: &str = "note";
+
+/// What refers to nothing: a note's mark is one whether its note has come or not.
+fn note<'a>(link: BrokenLink<'a>) -> Option<(CowStr<'a>, CowStr<'a>)> {
+    let name = link.reference.strip_prefix('^')?;
+    let fine = !name.is_empty() && !name.contains(char::is_whitespace);
+    fine.then_some((CowStr::Borrowed(""), CowStr::Borrowed(NOTE)))
 }
 
 /// Whether a line can only go on with a paragraph. The destination of a link may stand on such a line, where a
@@ -65,8 +77,19 @@ fn plain(line: &str) -> bool {
 struct Reader {
     lines: Vec<Vec<Piece>>,
     looks: Vec<Look>,
-    /// Where each open link goes, and its text so far.
-    links: Vec<(String, String)>,
+    links: Vec<Open>,
+}
+
+/// An open link.
+#[derive(Default)]
+struct Open {
+    /// Where it goes.
+    target: String,
+    /// Its text so far.
+    shown: String,
+    link: Option<Link>,
+    /// It is the mark of a note.
+    note: bool,
 }
 
 impl Reader {
@@ -79,8 +102,8 @@ impl Reader {
         if text.is_empty() {
             return;
         }
-        if let Some((_, shown)) = self.links.last_mut() {
-            shown.push_str(&text);
+        if let Some(open) = self.links.last_mut() {
+            open.shown.push_str(&text);
         }
         let line = match self.lines.last_mut() {
             Some(line) => line,
@@ -102,7 +125,10 @@ impl Reader {
     fn event(&mut self, event: Event<'_>) {
         let look = self.look();
         match event {
-            Event::Text(text) => self.push(&text, look),
+            Event::Text(text) => {
+                let note = self.links.last().is_some_and(|open| open.note && open.shown == "[");
+                self.push(text.strip_prefix('^').filter(|_| note).unwrap_or(&text), look);
+            }
             Event::Code(text) => self.push(&text, Look { role: Role::Code, ..look }),
             Event::InlineHtml(text) | Event::Html(text) => {
                 let tag = text.trim_matches(['<', '>', '/', ' ']);
@@ -128,29 +154,41 @@ impl Reader {
             Tag::Emphasis => self.nest(look.with(EMPHASIS)),
             Tag::Strong => self.nest(look.with(STRONG)),
             Tag::Strikethrough => self.nest(look.with(STRIKE)),
-            Tag::Link { dest_url, .. } => {
-                self.nest(Look { role: Role::Link, ..look });
-                self.links.push((dest_url.into_string(), String::new()));
+            Tag::Link { dest_url, title, .. } if dest_url.is_empty() && &*title == NOTE => {
+                let look = Look { role: Role::Accent, ..look };
+                self.nest(look);
+                self.links.push(Open { note: true, ..Open::default() });
+                self.push("[", look);
             }
+            Tag::Link { dest_url, .. } => self.open(&dest_url, look),
             Tag::Image { dest_url, .. } => {
                 self.push("🖼 ", Look { role: Role::Dim, ..look });
-                self.nest(Look { role: Role::Link, ..look });
-                self.links.push((dest_url.into_string(), String::new()));
+                self.open(&dest_url, look);
             }
             Tag::CodeBlock(CodeBlockKind::Fenced(info)) => self.push(&info, look),
             _ => {}
         }
+    }
+    fn open(&mut self, target: &str, look: Look) {
+        let link = Link::to(target);
+        self.nest(Look { role: Role::Link, link, ..look });
+        self.links.push(Open { target: target.to_owned(), link, ..Open::default() });
     }
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.unnest(),
             TagEnd::Link | TagEnd::Image => {
                 self.unnest();
-                let Some((target, shown)) = self.links.pop() else { return };
+                if let Some(Open { note: true, .. }) = self.links.last() {
+                    self.push("]", Look { role: Role::Accent, ..self.look() });
+                }
+                let Some(Open { target, shown, link, .. }) = self.links.pop() else { return };
                 let same = target == shown || target.strip_prefix("mailto:") == Some(shown.as_str());
                 if !same && !target.is_empty() {
                     let look = Look { role: Role::Dim, ..self.look() };
-                    self.push(&format!(" ({target})"), look);
+                    self.push(" (", look);
+                    self.push(&target, Look { link, ..look });
+                    self.push(")", look);
                 }
             }
             _ => {}

@@ -1,11 +1,20 @@
 //! Rows of one block at a width. A pure function of the text, the block, the width and the colours.
 
 use super::blocks::{Block, Container, Doc, Kind, Mark};
+use super::html::untagged;
 use super::inline::inline;
 use super::table;
 use crate::ui::widget::row::{EMPHASIS, Look, Role, Row, STRONG};
-use crate::ui::widget::text::{tame, tame_line};
+use crate::ui::widget::text::{ellipsis, tame, tame_from, tame_line};
 use crate::ui::widget::wrap::{Break, Piece, Prefix, Wrapper};
+
+/// Before the summary of what is folded.
+const FOLDED: &str = "▸ ";
+/// Before the summary of what is not.
+const UNFOLDED: &str = "▾ ";
+
+/// Most columns of a note's label.
+const LABEL_COLUMNS: usize = 16;
 
 /// Colours of a line of code: where each role ends, in bytes of the line.
 pub type Colours<'a> = &'a dyn Fn(u32) -> Option<&'a [(u32, Role)]>;
@@ -21,7 +30,10 @@ pub fn lay(
     colours: Colours<'_>,
 ) -> Vec<Row> {
     let mut out = Wrapper::new(columns);
-    let prefix = prefix(block);
+    if block.kind == Kind::FoldEnd {
+        return out.rows();
+    }
+    let prefix = prefix(block, src);
     if block.gap {
         let shared: Vec<Piece> = prefix.rest[..usize::from(block.fresh).min(prefix.rest.len())]
             .iter()
@@ -56,9 +68,26 @@ pub fn lay(
             let word = if rows == 1 { "row" } else { "rows" };
             out.line(&prefix, &[(format!("table · {rows} {word} …"), Role::Dim.into())], Break::Words);
         }
-        Kind::Empty => out.line(&prefix, &[], Break::Words),
+        Kind::Fold => {
+            let text = untagged(lines(doc, src, block));
+            let text = if text.is_empty() { "details" } else { &text };
+            let mut line = vec![(FOLDED.to_owned(), Role::Accent.into())];
+            line.extend(inline(std::iter::once(text), base.with(STRONG)).concat());
+            out.line(&prefix, &line, Break::Words);
+        }
+        Kind::Empty | Kind::FoldEnd => out.line(&prefix, &[], Break::Words),
     }
     out.rows()
+}
+
+/// The rows of what can be folded, or stands in it, as it is when it is not folded.
+pub fn unfolded(block: &Block, mut rows: Vec<Row>) -> Vec<Row> {
+    let head = rows.iter_mut().find(|row| block.kind == Kind::Fold && row.content().starts_with(FOLDED));
+    if let Some(row) = head {
+        let at = row.indent as usize;
+        row.text.replace_range(at..at + FOLDED.len(), UNFOLDED);
+    }
+    rows
 }
 
 fn lines<'a>(doc: &'a Doc, src: &'a str, block: &Block) -> impl Iterator<Item = &'a str> + Clone + 'a {
@@ -121,7 +150,6 @@ fn code(
 
 fn coloured(line: &str, runs: &[(u32, Role)]) -> Vec<Piece> {
     let (mut pieces, mut from) = (Vec::with_capacity(runs.len()), 0);
-    let tabs = line.contains('\t');
     let mut column = 0;
     for (end, role) in runs {
         let end = (*end as usize).min(line.len());
@@ -130,27 +158,16 @@ fn coloured(line: &str, runs: &[(u32, Role)]) -> Vec<Piece> {
         if text.is_empty() {
             continue;
         }
-        // tab stops count from the line's beginning, not from the piece's
-        let text = if tabs { expand(text, &mut column) } else { tame(text).into_owned() };
-        pieces.push((text, Look::from(*role)));
+        pieces.push((tame_from(text, &mut column), Look::from(*role)));
     }
     if let Some(text) = line.get(from..).filter(|text| !text.is_empty()) {
-        let text = if tabs { expand(text, &mut column) } else { tame(text).into_owned() };
-        pieces.push((text, Role::CodeBlock.into()));
+        pieces.push((tame_from(text, &mut column), Role::CodeBlock.into()));
     }
     pieces
 }
 
-fn expand(text: &str, column: &mut usize) -> String {
-    let pad = " ".repeat(*column % 4);
-    let shown = tame(&format!("{pad}{text}")).into_owned();
-    let shown = shown[pad.len()..].to_owned();
-    *column += crate::ui::widget::text::width(&shown);
-    shown
-}
-
 /// The marks and bars of what a block stands in.
-fn prefix(block: &Block) -> Prefix {
+fn prefix(block: &Block, src: &str) -> Prefix {
     let mut out = Prefix::default();
     let mut depth = 0;
     for (index, container) in block.place.iter().enumerate() {
@@ -159,14 +176,20 @@ fn prefix(block: &Block) -> Prefix {
                 out.first.push(("▎ ".into(), Role::Quote.into()));
                 out.rest.push(("▎ ".into(), Role::Quote.into()));
             }
-            Container::Item { mark, .. } => {
-                let text = match mark {
-                    Mark::Bullet => format!("{} ", ["•", "◦", "▪"][depth % 3]),
-                    Mark::Number(number) => format!("{number}. "),
-                    Mark::Task(true) => "☑ ".into(),
-                    Mark::Task(false) => "☐ ".into(),
+            Container::Item { .. } | Container::Note { .. } => {
+                let text = match container {
+                    Container::Item { mark: Mark::Number(number), .. } => format!("{number}. "),
+                    Container::Item { mark: Mark::Task(true), .. } => "☑ ".into(),
+                    Container::Item { mark: Mark::Task(false), .. } => "☐ ".into(),
+                    Container::Note { label: (from, to) } => {
+                        let label = src.get(*from as usize..*to as usize).unwrap_or_default();
+                        format!("[{}] ", ellipsis(&tame(label), LABEL_COLUMNS))
+                    }
+                    Container::Item { mark: Mark::Bullet, .. } | Container::Quote => {
+                        format!("{} ", ["•", "◦", "▪"][depth % 3])
+                    }
                 };
-                depth += 1;
+                depth += usize::from(matches!(container, Container::Item { .. }));
                 let blank = " ".repeat(crate::ui::widget::text::width(&text));
                 let fresh = index >= usize::from(block.fresh);
                 let first =

@@ -108,6 +108,21 @@ impl<'a> Cursor<'a> {
         self.column += marker.indent;
         self.pos = marker.content;
     }
+    /// The label of a note that begins here, as a range of the source, and where its content begins.
+    pub fn note(&self) -> Option<((u32, u32), usize)> {
+        let rest = self.after_indent().strip_prefix("[^")?;
+        let (label, content) = rest.split_once("]:")?;
+        let fine =
+            !label.is_empty() && !label.contains(|c: char| c.is_whitespace() || matches!(c, '[' | ']'));
+        let (from, past) = (self.end - rest.len(), self.end - content.len());
+        (fine && self.indent().0 < 4).then_some(((from as u32, (from + label.len()) as u32), past))
+    }
+    /// Moves behind the label of a note.
+    pub fn take_note(&mut self, content: usize) {
+        self.column += content - self.pos;
+        self.pos = content;
+        self.take_indent();
+    }
     /// A thematic break.
     pub fn rule(&self) -> bool {
         let rest = self.after_indent();

@@ -7,13 +7,15 @@
 use std::sync::Arc;
 
 use super::blocks::{Block, Container, Kind, Mark, PIECE_MAX};
-use super::html::Html;
+use super::html::{Fold, Html};
 use super::line::{Cursor, Fence, Marker, cells};
 
 /// Lines of code, or of HTML, given out as one block.
 const CODE_PIECE: u32 = 64;
 /// Lines of a paragraph given out as one block.
 const PARAGRAPH_LINES: u32 = 256;
+/// Columns that the further lines of a note are indented by.
+const NOTE_INDENT: usize = 4;
 /// Deepest nesting; what is deeper is text.
 const DEPTH_MAX: usize = 32;
 
@@ -69,6 +71,10 @@ pub(super) struct Machine {
     blank: bool,
     gap: bool,
     lists: Vec<Option<Listing>>,
+    /// What can be folded and is open here; and whether the open HTML is its head so far.
+    inside: u8,
+    head: bool,
+    folds: bool,
 }
 
 type Lines = Vec<(u32, u32)>;
@@ -129,6 +135,10 @@ impl Machine {
             Leaf::Paragraph => self.add_text(cur, lines, out),
         }
     }
+    /// Whether something that can be folded has begun.
+    pub fn folds(&self) -> bool {
+        self.folds
+    }
     /// The text ends here, or (`tail`) may go on: gives out what is open.
     pub fn close(&mut self, lines: &mut Lines, out: &mut Vec<Block>, src: &str, tail: bool) {
         if tail {
@@ -151,6 +161,14 @@ impl Machine {
                 Container::Quote => cur.take_quote(),
                 // an item that began with a blank line has no second one
                 Container::Item { .. } if cur.blank() => self.shown > index || self.holds(index),
+                Container::Note { .. } if cur.blank() => true,
+                Container::Note { .. } => {
+                    let fits = cur.indent().0 >= NOTE_INDENT;
+                    if fits {
+                        cur.take_columns(NOTE_INDENT);
+                    }
+                    fits
+                }
                 Container::Item { indent, .. } => {
                     let fits = cur.indent().0 >= usize::from(*indent);
                     if fits {
@@ -180,6 +198,7 @@ impl Machine {
             || cur.fence().is_some()
             || cur.html(true).is_some()
             || quote.take_quote()
+            || cur.note().is_some()
             || cur.marker().is_some_and(|marker| in_list || interrupts(&marker))
     }
     /// Opens the containers that begin in the line; what follows them.
@@ -195,6 +214,16 @@ impl Machine {
                 self.end_leaf(lines, out);
                 self.lists.truncate(self.stack.len());
                 self.push(Container::Quote);
+                continue;
+            }
+            if let Some((label, content)) = cur.note() {
+                self.end_leaf(lines, out);
+                self.lists.truncate(self.stack.len());
+                self.push(Container::Note { label });
+                cur.take_note(content);
+                if cur.blank() {
+                    return Rest::Nothing;
+                }
                 continue;
             }
             let text = self.leaf == Leaf::Paragraph;
@@ -314,12 +343,43 @@ impl Machine {
         }
     }
     fn html_line(&mut self, cur: Cursor<'_>, html: Html, lines: &mut Lines, out: &mut Vec<Block>) {
+        let fold = if html == Html::Tag { Fold::of(cur.rest()) } else { None };
+        let head = self.head;
+        if (head && fold != Some(Fold::Summary)) || matches!(fold, Some(Fold::Begins | Fold::Ends)) {
+            self.give_html(lines, out);
+        }
         lines.push((cur.pos as u32, cur.end as u32));
+        match fold {
+            Some(Fold::Begins) => {
+                self.head = true;
+                if cur.rest().to_ascii_lowercase().contains("<summary") {
+                    self.give_html(lines, out);
+                }
+            }
+            Some(Fold::Summary) if head => self.give_html(lines, out),
+            Some(Fold::Ends) if self.inside > 0 => {
+                self.give(Kind::FoldEnd, self.from, lines.len() as u32, out);
+                self.from = lines.len() as u32;
+                self.inside -= 1;
+            }
+            Some(Fold::Summary | Fold::Ends) | None => {}
+        }
         if html.ends(cur.rest()) {
             self.end_leaf(lines, out);
         } else if lines.len() as u32 - self.from >= CODE_PIECE {
-            self.give(Kind::Literal, self.from, lines.len() as u32, out);
-            self.from = lines.len() as u32;
+            self.give_html(lines, out);
+        }
+    }
+    /// Gives the lines of HTML out that were not yet.
+    fn give_html(&mut self, lines: &Lines, out: &mut Vec<Block>) {
+        let (from, to) = (self.from, lines.len() as u32);
+        self.from = to;
+        if from < to && std::mem::take(&mut self.head) {
+            self.give(Kind::Fold, from, to, out);
+            self.inside = self.inside.saturating_add(1);
+            self.folds = true;
+        } else if from < to {
+            self.give(Kind::Literal, from, to, out);
         }
     }
     fn leaf_line(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, src: &str) {
@@ -449,12 +509,10 @@ impl Machine {
         let kind = match self.leaf {
             Leaf::None => return,
             Leaf::Paragraph => Kind::Paragraph,
-            // what was given out already is not given again
-            Leaf::Html(_) if to == self.from => {
+            Leaf::Html(_) => {
                 self.leaf = Leaf::None;
-                return;
+                return self.give_html(lines, out);
             }
-            Leaf::Html(_) => Kind::Literal,
             Leaf::Table => Kind::Table,
             Leaf::Fence(code, fence) => Kind::Code { lang: fence.lang, first: code.first, line: code.line },
             Leaf::Indented(code) => {
@@ -479,7 +537,7 @@ impl Machine {
         let fresh = self.shown.min(self.stack.len()) as u8;
         let gap = std::mem::take(&mut self.gap) && !out.is_empty();
         self.shown = self.stack.len();
-        out.push(Block { kind, lines: from..to, place, fresh, gap });
+        out.push(Block { kind, lines: from..to, place, fresh, gap, inside: self.inside });
     }
 }
 

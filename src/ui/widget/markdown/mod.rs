@@ -7,7 +7,8 @@
 //! Deliberate: the block structure is a function of whole lines, so that any chunking of a text ends in
 //! the same blocks, and the cost of a token does not grow with the answer, the list, the fence or the
 //! paragraph it stands in. Reference definitions are shown as they are written, for what comes later in
-//! a stream cannot change what is drawn already; raw HTML is shown as text.
+//! a stream cannot change what is drawn already; raw HTML is shown as text, but for `<details>`, which folds. The mark of a note is shown as one
+//! whether its note has come or not.
 
 mod blocks;
 mod html;
@@ -18,7 +19,7 @@ mod machine;
 mod table;
 
 pub use blocks::{Block, Container, Doc, Kind, Mark};
-pub use layout::{Colours, lay};
+pub use layout::{Colours, lay, unfolded};
 
 #[cfg(test)]
 mod tests;

@@ -74,7 +74,57 @@ fn numbers_go_on_and_blocks_stay_in_their_item() {
 
 #[test]
 fn what_later_lines_could_change_is_shown_as_written() {
-    assert_eq!(plain("[1]: http://x\n\n[a][1] and [^2]", 60), ["[1]: http://x", "", "[a][1] and [^2]"]);
+    assert_eq!(plain("[1]: http://x\n\n[a][1] and [2]", 60), ["[1]: http://x", "", "[a][1] and [2]"]);
+}
+
+#[test]
+fn a_note_and_its_marks_are_told_apart_from_text() {
+    assert_eq!(
+        plain(
+            "Text[^1] and[^a note] `[^1]` \\[^1].\n\n[^1]: The **note**\n    goes on\n\n    - a\n[^b]: Next.\n\nend",
+            60
+        ),
+        [
+            "Text[1] and[^a note] [^1] [^1].",
+            "",
+            "[1] The note goes on",
+            "",
+            "    • a",
+            "[b] Next.",
+            "",
+            "end"
+        ]
+    );
+    let marks = |src: &str| -> Vec<String> {
+        let rows = rows(&whole(src), src, 60);
+        let marked = rows.iter().flat_map(Row::pieces).filter(|(_, look)| look.role == Role::Accent);
+        marked.map(|(text, _)| text.to_owned()).collect()
+    };
+    assert_eq!(marks("a[^1] **b[^x]**\n\n[^1]: c"), ["[1]", "[x]", "[1] "]);
+}
+
+/// A link leads to its address, and its text cannot hide which that is.
+#[test]
+fn links_lead_where_they_say() {
+    use crate::ui::widget::link::Link;
+    let led = |src: &str| -> Vec<(String, Option<String>)> {
+        let all = rows(&whole(src), src, 90);
+        let pieces = all.iter().flat_map(Row::pieces).filter(|(_, look)| look.link.is_some());
+        pieces
+            .map(|(text, look)| (text.to_owned(), look.link.and_then(Link::address).map(|to| to.to_string())))
+            .collect()
+    };
+    let to = |address: &str| Some(address.to_owned());
+    assert_eq!(led("<https://a.example/x>"), [("https://a.example/x".to_owned(), to("https://a.example/x"))]);
+    assert_eq!(
+        led("[https://good.example](https://evil.example)"),
+        [
+            ("https://good.example".to_owned(), to("https://evil.example")),
+            ("https://evil.example".to_owned(), to("https://evil.example"))
+        ]
+    );
+    assert_eq!(led("[a](src/x.rs) [b](javascript:x) [c](file:///etc/passwd)"), []);
+    assert_eq!(plain("[a](src/x.rs)", 40), ["a (src/x.rs)"]);
 }
 
 #[test]
@@ -243,5 +293,40 @@ proptest! {
     fn long_texts_end_the_same_too(src in long(), cuts in prop::collection::vec(any::<usize>(), 0..5)) {
         let (a, b) = (chunked(&src, &cuts), whole(&src));
         prop_assert_eq!(a.blocks(), b.blocks());
+    }
+}
+
+#[test]
+fn details_have_a_summary_and_stand_inside() {
+    let src = "a\n\n<details>\n<summary>What <b>was</b> done</summary>\n\n- one\n\n<details open><summary>In</summary>\n\ndeep\n\n</details>\n</details>\n\nafter\n";
+    let doc = whole(src);
+    assert!(doc.folds() && !whole("a <details> b").folds());
+    let all: Vec<(u8, String)> = doc
+        .blocks()
+        .iter()
+        .map(|block| {
+            let rows = lay(&doc, src, block, 40, Role::Text, &|_| None);
+            (block.inside, rows.iter().map(|row| row.text.trim()).collect::<Vec<_>>().concat())
+        })
+        .collect();
+    let seen: Vec<(u8, &str)> = all.iter().map(|(inside, text)| (*inside, text.as_str())).collect();
+    assert_eq!(
+        seen,
+        [
+            (0, "a"),
+            (0, "▸ What was done"),
+            (1, "• one"),
+            (1, "▸ In"),
+            (2, "deep"),
+            (2, ""),
+            (1, ""),
+            (0, "after")
+        ]
+    );
+    let head = &doc.blocks()[1];
+    let open = unfolded(head, lay(&doc, src, head, 40, Role::Text, &|_| None));
+    assert!(open.iter().any(|row| row.text == "▾ What was done"), "{open:?}");
+    for other in ["<details>\n\nx", "<details>\nno summary\n</details>", "</details>\nx", "<details>"] {
+        whole(other);
     }
 }
