@@ -61,8 +61,11 @@ pub struct AgentNode {
     /// The newest entry when it was asked for: a rewind to it or to an earlier one stops it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<EntryId>,
-    /// When it was asked for.
+    /// When this run was asked for.
     pub asked: Millis,
+    /// When it was last given words that begin it: what it was told before is not them.
+    #[serde(default)]
+    pub told: Millis,
 }
 
 /// An agent, as the record shows it. The board's key is its path.
@@ -70,7 +73,7 @@ pub struct AgentNode {
 pub struct AgentRow {
     /// What it is.
     pub node: AgentNode,
-    /// Whether it is held inside its copy; none: it has none.
+    /// Whether it is held inside its copy; none: it has none, or that is not known yet.
     pub held: Option<bool>,
     /// How it stands.
     pub state: AgentState,

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::base::Millis;
 
-pub use event::{Asked, Effect, Event, Found, Refusal};
+pub use event::{Asked, Effect, Event, Found, Left, Refusal};
 pub use state::{By, End, Stage, State, Work};
 
 /// Most children that a program knows at once, of all parents.
@@ -49,8 +49,10 @@ struct Child {
     heard: Millis,
     /// It waits for the person's word: that is no silence.
     asking: bool,
-    /// Tokens that it may still use; none: any number.
+    /// Tokens that this run may still use; none: any number.
     budget: Option<u64>,
+    /// The same at the beginning of a run.
+    granted: Option<u64>,
 }
 
 impl Child {
@@ -116,15 +118,24 @@ impl Children {
             return Err(Refusal::Many);
         }
         let state = State::Waiting;
-        let child =
-            Child { parent, isolated, state, place: false, worked: false, heard: now, asking: false, budget };
+        let child = Child {
+            parent,
+            isolated,
+            state,
+            place: false,
+            worked: false,
+            heard: now,
+            asking: false,
+            budget,
+            granted: budget,
+        };
         self.children.insert(path.clone(), child);
         self.line.push_back(path);
         Ok(self.settle())
     }
 
     /// A child of an earlier program. Its own are found before it: what they hand back is a part of what it does.
-    pub fn found(&mut self, path: &str, isolated: bool, found: Found) -> Vec<Effect> {
+    pub fn found(&mut self, path: &str, isolated: bool, found: Found, budget: Left) -> Vec<Effect> {
         if self.children.contains_key(path) {
             return Vec::new();
         }
@@ -142,7 +153,8 @@ impl Children {
             worked: true,
             heard: Millis(0),
             asking: false,
-            budget: None,
+            budget: budget.left,
+            granted: budget.granted,
         };
         self.children.insert(path.to_owned(), child);
         let mut out = Vec::new();
@@ -279,7 +291,12 @@ impl Children {
     }
 
     fn unprepared(&mut self, path: &str, why: Option<String>, out: &mut Vec<Effect>) {
-        if self.state(path) != Some(&State::Preparing) {
+        let Some(child) = self.children.get_mut(path).filter(|child| child.state == State::Preparing) else {
+            return;
+        };
+        // one that was to go on is what it was before: its copy holds its work
+        if child.worked {
+            (child.state, child.place) = (State::Cut, false);
             return;
         }
         match why {
@@ -343,7 +360,9 @@ impl Children {
         }
         if let Some(child) = self.children.get_mut(path) {
             // what had ended has handed back: a new run begins with nothing
-            child.worked &= child.state == State::Cut;
+            if child.state != State::Cut {
+                (child.worked, child.budget) = (false, child.granted);
+            }
             (child.state, child.heard) = (State::Waiting, now);
             self.line.push_back(path.to_owned());
         }
@@ -368,6 +387,11 @@ impl Children {
             State::Waiting | State::Cut => {
                 self.line.retain(|other| other != path);
                 self.set(path, State::Stopping(Some(end.clone()), Stage::Closed));
+                self.stop_those_under(path, end, out);
+            }
+            // nothing of what never happened comes into the directory, also from one that is on its way out
+            State::Stopping(Some(old), stage) if old.hands_back() && !end.hands_back() => {
+                self.set(path, State::Stopping(Some(end.clone()), stage));
                 self.stop_those_under(path, end, out);
             }
             State::Stopping(..) | State::HandingBack(_) | State::Ended(_) => {}

@@ -203,3 +203,81 @@ fn one_that_was_dismissed_is_not_listed_after_the_next_open() {
     assert!(again.look(|record| state(record, "w").is_none()), "it is listed again");
     assert_eq!(ends(&again).len(), 2);
 }
+
+#[test]
+fn a_second_run_that_was_cut_is_known_as_cut_and_is_ended_and_counted_by_itself() {
+    let place = Place::new();
+    place.write("a.txt", "base\n");
+    let wait_for = until(&beside(&place, "go"));
+    let w =
+        vec![writes("b.txt", "first\n"), says("one"), writes("a.txt", "second\n"), wait_for, says("never")];
+    let text = script(&[calls(&[spawn("w", "isolated")]), says("asked")], &[("w", w)]);
+    let mut session = place.open(&text, Mode::Auto, Which::New);
+    session.send("go");
+    session.turn_end(1);
+    let id = session.id();
+    assert_eq!(ended(&mut session, "w").answer, "one");
+    session.command(Command::Agent { path: "w".into(), ask: AgentAsk::Message("again".into()) });
+    session.until("its second run at work", |record| {
+        let row = record.agents.get(&"w".to_owned())?;
+        (row.node.run == 2 && row.now.starts_with("bash")).then_some(())
+    });
+    session.close();
+    let mut again = place.open(&text, Mode::Auto, Which::Id(id));
+    again.until("it was cut", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    again.command(Command::Agent { path: "w".into(), ask: AgentAsk::Stop });
+    let end = ended(&mut again, "w");
+    assert_eq!((end.node.run, &end.end, end.calls), (2, &End::Stopped { by: By::User }, 2));
+    assert_eq!(end.hand_back.as_ref().map(|report| report.taken.len()), Some(1));
+    assert_eq!((place.read("a.txt"), place.read("b.txt")), ("second\n".into(), "first\n".into()));
+}
+
+#[test]
+fn one_that_cannot_go_on_after_a_crash_keeps_its_copy_and_can_be_ended() {
+    let home = Home::new();
+    let w = vec![writes("a.txt", "child\n"), until(&beside(home.place(), "go")), says("never")];
+    let mut program = home.start(&script(&[calls(&[spawn("w", "isolated")]), says("asked")], &[("w", w)]));
+    let id = until_called(&mut events(&mut program), &["w"]);
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let mut session = home.open(&script(&[], &[("w", vec![])]), &id);
+    session.until("it was cut", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    let own = session.look(|record| record.agents.get(&"w".to_owned()).unwrap().node.session.clone());
+    // a journal that others may read is not opened
+    let journal = home.dirs().session(&own).join("journal.jsonl");
+    let open_to = |mode| std::fs::set_permissions(&journal, std::fs::Permissions::from_mode(mode)).unwrap();
+    open_to(0o644);
+    session.command(Command::Agent { path: "w".into(), ask: AgentAsk::Message("go on".into()) });
+    session.until_said("it could not go on");
+    session.until("it is as it was", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    open_to(0o600);
+    session.command(Command::Agent { path: "w".into(), ask: AgentAsk::Stop });
+    let end = ended(&mut session, "w");
+    assert_eq!(end.hand_back.as_ref().map(|report| report.taken.len()), Some(1));
+    assert_eq!(home.place().read("a.txt"), "child\n");
+}
+
+#[test]
+fn what_one_in_the_line_was_told_is_told_after_the_next_open() {
+    let place = Place::new();
+    let mut first = says("went on");
+    first["expect"] = json!({"contains": "do w\n\nmore\n\ngo on"});
+    let agents = [("v", vec![until(&beside(&place, "go")), says("never")]), ("w", vec![first])];
+    let asked = [spawn("v", "shared"), spawn("w", "shared")];
+    let text = script(&[calls(&asked), says("asked")], &agents);
+    let few = |options: &mut windlass::engine::Options| options.limits.agents.at_once = 1;
+    let mut session = place.open_with(&text, Mode::Auto, Which::New, few);
+    session.send("go");
+    session.turn_end(1);
+    let id = session.id();
+    session.until("it waits", |record| {
+        (state(record, "w") == Some(AgentState::Waiting { number: 1 })).then_some(())
+    });
+    session.command(Command::Agent { path: "w".into(), ask: AgentAsk::Message("more".into()) });
+    session.close();
+    let mut again = place.open_with(&text, Mode::Auto, Which::Id(id), few);
+    again.until("it was cut", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    again.command(Command::Agent { path: "w".into(), ask: AgentAsk::Message("go on".into()) });
+    let end = ended(&mut again, "w");
+    assert_eq!((&end.end, end.answer.as_str()), (&End::Answered, "went on"));
+}

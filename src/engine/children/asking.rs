@@ -17,7 +17,7 @@ use crate::tool::Later;
 use crate::tool::crew::{Crew as Asks, NewAgent, Rest, Stands};
 use crate::workspace::child::Room;
 
-use super::crew::{Crew, Inner, News, Post};
+use super::crew::{Crew, Inner, News, Post, above};
 use super::kid::{ChildOf, Kid, Order};
 
 /// What a session is when a call asks.
@@ -175,6 +175,7 @@ impl Asking {
             run: 1,
             after: here.after.clone(),
             asked: now,
+            told: now,
         };
         let options = here.options_for(crew, &path, &node, model);
         let mut kid =
@@ -197,7 +198,8 @@ impl Asking {
 
 impl Post {
     /// Tells one of its agents something, in the person's or the model's name; what that means.
-    pub fn message(&self, path: &str, text: String) -> Result<&'static str, String> {
+    /// `after`: the newest entry of who tells it.
+    pub fn message(&self, path: &str, text: String, after: Option<EntryId>) -> Result<&'static str, String> {
         let whole = self.whole(path);
         let mut inner = self.crew.inner();
         if inner.closing {
@@ -219,6 +221,8 @@ impl Post {
             }
             Some(State::Waiting | State::Preparing) => {
                 kid.words.push(text);
+                let (node, words) = (kid.row.node.clone(), kid.words.join("\n\n"));
+                inner.tell(above(&whole), News::Began(node, words));
                 Ok("is told when it begins.")
             }
             Some(State::Stopping(..) | State::HandingBack(_)) => {
@@ -233,11 +237,10 @@ impl Post {
                         false => format!("{path} cannot work again: who asked for it does not work any more"),
                     });
                 }
-                kid.words.push(text.clone());
-                wake(kid, again, &self.crew);
-                let node = kid.row.node.clone();
-                let up = whole.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-                inner.tell(up, News::Began(node, text));
+                kid.words.push(text);
+                wake(kid, again, after);
+                let (node, words) = (kid.row.node.clone(), kid.words.join("\n\n"));
+                inner.tell(above(&whole), News::Began(node, words));
                 self.crew.carry_out(&mut inner, effects);
                 Ok("works again.")
             }
@@ -252,22 +255,23 @@ pub(super) fn which(dirs: &Dirs, session: &SessionId) -> Which {
 }
 
 /// A run of an agent that has ended, or was cut, begins. One that handed its copy back gets a fresh one.
-fn wake(kid: &mut Kid, again: bool, crew: &Crew) {
+fn wake(kid: &mut Kid, again: bool, after: Option<EntryId>) {
     kid.options.which = which(&kid.options.dirs, &kid.row.node.session);
+    let now = clock::now();
+    kid.row.node.told = now;
     if !again {
         return;
     }
     kid.begin_again();
     let node = &mut kid.row.node;
     node.run += 1;
-    node.asked = clock::now();
+    (node.asked, node.after) = (now, after);
     if let (Workspace::Isolated, Some(first)) = (node.workspace, &node.room) {
         let stem = first.file_name().and_then(|name| name.to_str()).unwrap_or(&node.name);
         let stem = stem.split('.').next().unwrap_or(stem);
         let room = first.with_file_name(format!("{stem}.{}", node.run));
         if let Some(child) = &mut kid.options.child {
             child.dir = Room::at(&room).copy();
-            child.crew = crew.clone();
         }
         node.room = Some(room);
     }
@@ -309,7 +313,7 @@ impl Asks for Asking {
     }
 
     fn message(&self, path: &str, text: String) -> Result<&'static str, String> {
-        self.post.message(path, text)
+        self.post.message(path, text, self.here.after.clone())
     }
 
     fn stop(&self, path: &str) {

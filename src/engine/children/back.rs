@@ -17,14 +17,22 @@ use super::crew::Crew;
 
 /// Hands back what an agent changed and tells that it did; then its copies go, which nobody waits for. One that fails
 /// leaves the copy as it is.
-pub async fn hand_back(crew: &Crew, path: &str) {
-    let Some((dir, node)) = crew.look(path, |kid| (kid.parent_dir.clone(), kid.row.node.clone())) else {
+pub async fn hand_back(crew: Crew, path: String) {
+    let leaving_waits = crew.beside();
+    if spawn::guarded(back(crew.clone(), path.clone())).await.is_none() {
+        crew.update(&path, |kid| kid.trouble("its hand-back broke off inside Windlass".to_owned()));
+        crew.event(&path, Event::HandedBack);
+    }
+    drop(leaving_waits);
+}
+
+async fn back(crew: Crew, path: String) {
+    let Some((dir, node)) = crew.look(&path, |kid| (kid.parent_dir.clone(), kid.row.node.clone())) else {
         return;
     };
     // its own agents' ends first: they are a part of it
-    crew.hear(path).await;
-    let _leaving_waits = crew.beside();
-    let ending = crew.ending(path);
+    crew.hear(&path).await;
+    let ending = crew.ending(&path);
     let room = node.room.clone().map(Room::at);
     let done = spawn::off_the_loop(move || {
         if let Some(ending) = ending {
@@ -34,19 +42,14 @@ pub async fn hand_back(crew: &Crew, path: &str) {
     })
     .await;
     let handed = done.is_ok();
-    crew.update(path, |kid| match done {
+    crew.update(&path, |kid| match done {
         Ok(report) => kid.hand_back = Some(report),
         Err(why) => kid.trouble(why),
     });
-    crew.event(path, Event::HandedBack);
+    crew.event(&path, Event::HandedBack);
     if let (true, Some(room)) = (handed, room) {
         spawn::off_the_loop(move || clean_up(&room)).await;
     }
-}
-
-/// The same of one whose session is not open: it was cut by the end of a program.
-pub async fn alone(crew: Crew, path: String) {
-    hand_back(&crew, &path).await;
 }
 
 /// Removes the copies of one that has handed back. What is left of them is removed at the next open. Blocking.

@@ -104,7 +104,7 @@ fn below<'a>(of: Option<&str>, path: &'a str) -> Option<&'a str> {
 }
 
 /// The path of an agent's parent.
-fn above(path: &str) -> Option<String> {
+pub(super) fn above(path: &str) -> Option<String> {
     path.rsplit_once('/').map(|(parent, _)| parent.to_owned())
 }
 
@@ -182,6 +182,15 @@ impl Crew {
         true
     }
 
+    /// Its copy and its session could not be made. One that was to go on is cut as it was, and the person is told.
+    pub(super) fn unprepared(&self, path: &str, why: Option<String>) {
+        self.event(path, Event::Unprepared(why.clone()));
+        let cut = self.inner().law.state(path) == Some(&State::Cut);
+        if let (true, Some(why)) = (cut, why) {
+            self.said(path, Level::Warning, &format!("it could not go on: {why}. It is as it was"));
+        }
+    }
+
     /// Time passed.
     pub(super) fn tick(&self) {
         let mut inner = self.inner();
@@ -210,11 +219,7 @@ impl Crew {
                     inner.give_up_copy(&path);
                     inner.order(&path, Order::Close);
                 }
-                Effect::HandBack(path) => match inner.kids.get(&path) {
-                    Some(kid) if kid.orders.is_some() => kid.order(Order::HandBack),
-                    Some(_) => drop(spawn::task(super::back::alone(self.clone(), path))),
-                    None => {}
-                },
+                Effect::HandBack(path) => drop(spawn::task(super::back::hand_back(self.clone(), path))),
                 Effect::Ended(path, end) => inner.ended(&path, end),
                 Effect::Forget(path) => inner.forget(&path),
             }

@@ -11,7 +11,7 @@ use crate::store::private;
 use crate::workspace::child::Room;
 
 use super::crew::Crew;
-use super::kid::Kid;
+use super::kid::{Before, Kid};
 
 /// The end of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,7 @@ impl Ending {
     /// Puts it where its end is told from.
     pub fn into_kid(self, kid: &mut Kid) -> End {
         (kid.row.calls, kid.row.usage, kid.row.cost) = (self.calls, self.usage, self.cost);
+        kid.before = Before::default();
         (kid.answer, kid.trouble) = (self.answer, self.trouble);
         self.end
     }

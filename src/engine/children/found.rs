@@ -9,17 +9,18 @@ use std::sync::Arc;
 
 use crate::api::agent::{AgentEnd, AgentNode, AgentState, Workspace};
 use crate::api::entry::{Entry, EntryBody, TurnStatus};
+use crate::api::message::Usage;
 use crate::base::{SessionId, chain};
 use crate::engine::owner::Owner;
 use crate::engine::spawn;
-use crate::law::children::{By, End, Found, path_of};
+use crate::law::children::{By, End, Found, Left, path_of};
 use crate::store::{self, Opened};
 use crate::workspace::child::{self as workspace, Room};
 
 use super::asking::{Here, which};
 use super::back::clean_up_all;
 use super::ending::Ending;
-use super::kid::Kid;
+use super::kid::{Before, Kid};
 
 /// What the journal tells of agents.
 #[derive(Debug, Default)]
@@ -56,7 +57,14 @@ impl Owner {
         }
         let (here, up) = (self.here(), self.post.path.clone());
         self.post.dismissed_before(known.dismissed);
-        for end in ends.values().filter(|end| end.end != End::Deleted) {
+        // one that works again after its end is what its newest run is
+        let again = |end: &AgentEnd| {
+            let stands = |node: &AgentNode| node.name == end.node.name && !is_over(&ends, node);
+            known.nodes.iter().any(|(node, _)| stands(node))
+        };
+        let ended: Vec<&Arc<AgentEnd>> =
+            ends.values().filter(|end| end.end != End::Deleted && !again(end)).collect();
+        for end in ended {
             let path = path_of(up.as_deref(), &end.node.name);
             let mut kid = match self.kid_of(&here, &path, &end.node, AgentState::Ended(Arc::clone(end))) {
                 Some(kid) => kid,
@@ -70,7 +78,8 @@ impl Owner {
             if is_over(&ends, &node) {
                 self.agent_over(&node);
             } else {
-                self.take_up(&here, up.as_deref(), node, words);
+                let before = before(&self.tree.entries, &node);
+                self.take_up(&here, up.as_deref(), node, words, before);
             }
         }
     }
@@ -86,7 +95,7 @@ impl Owner {
     }
 
     /// One that was cut, and before it those of its own that were cut with it.
-    fn take_up(&mut self, here: &Here, up: Option<&str>, node: AgentNode, words: String) {
+    fn take_up(&mut self, here: &Here, up: Option<&str>, node: AgentNode, words: String, used: Before) {
         let path = path_of(up, &node.name);
         let Some(mut kid) = self.kid_of(here, &path, &node, AgentState::Cut) else { return };
         let own = store::view(&self.options.dirs, &node.session).ok();
@@ -95,9 +104,13 @@ impl Owner {
             let below = here.of_agent(&node);
             for (node, words) in &own.agents {
                 if !is_over(&ends, node) {
-                    self.take_up(&below, Some(&path), node.clone(), words.clone());
+                    let before = before(&own.tree.entries, node);
+                    self.take_up(&below, Some(&path), node.clone(), words.clone(), before);
                 }
             }
+            (kid.row.calls, kid.row.usage) = spent(own);
+            kid.row.cost = used.cost;
+            (kid.before, kid.resumed) = (used, true);
         }
         let found = match (Ending::read(&node), handed(&node)) {
             (Some(ending), _) => Found::HandsBack(ending.into_kid(&mut kid)),
@@ -107,7 +120,7 @@ impl Owner {
                 Found::HandsBack(end)
             }
             (None, false) => {
-                if !own.as_ref().is_some_and(|own| heard(own, &words)) {
+                if !own.as_ref().is_some_and(|own| heard(own, &node, &words)) {
                     kid.words.push(words);
                 }
                 Found::Cut
@@ -133,6 +146,9 @@ impl Owner {
 
     fn enter(&mut self, path: String, mut kid: Kid, found: Found) {
         let isolated = kid.row.node.workspace == Workspace::Isolated;
+        let granted = kid.row.node.budget;
+        let used = kid.used().usage.total();
+        let budget = Left { granted, left: granted.map(|granted| granted.saturating_sub(used)) };
         let crew = self.post.crew.clone();
         let mut inner = crew.inner();
         kid.dismissed |= inner.dismissed.contains(&(path.clone(), kid.row.node.run));
@@ -141,7 +157,7 @@ impl Owner {
             Some(known) => (known.options, known.parent_dir) = (kid.options, kid.parent_dir),
             None => drop(inner.kids.insert(path.clone(), kid)),
         }
-        let effects = inner.law.found(&path, isolated, found);
+        let effects = inner.law.found(&path, isolated, found, budget);
         inner.publish(&path);
         crew.carry_out(&mut inner, effects);
     }
@@ -149,7 +165,9 @@ impl Owner {
 
 /// Whether the end of this run was told.
 fn is_over(ends: &BTreeMap<String, Arc<AgentEnd>>, node: &AgentNode) -> bool {
-    ends.get(&node.name).is_some_and(|end| end.node.run >= node.run)
+    // another one may have its name, after it was deleted
+    let same = |end: &&Arc<AgentEnd>| end.node.session == node.session;
+    ends.get(&node.name).filter(same).is_some_and(|end| end.node.run >= node.run)
 }
 
 /// The newest end of each.
@@ -169,9 +187,44 @@ fn handed(node: &AgentNode) -> bool {
     room.is_some_and(|room| room.record().exists() || room.is_cut())
 }
 
+/// What its earlier runs used.
+fn before(entries: &[Arc<Entry>], node: &AgentNode) -> Before {
+    let mut before = Before::default();
+    for entry in entries {
+        if let EntryBody::AgentEnd(end) = &entry.body
+            && end.node.session == node.session
+        {
+            before.calls += end.calls;
+            before.usage.add(&end.usage);
+            before.cost = end.cost.map(|cost| cost + before.cost.unwrap_or(0.0)).or(before.cost);
+        }
+    }
+    before
+}
+
+/// The calls and tokens that its own journal knows of.
+fn spent(own: &Opened) -> (u64, Usage) {
+    let (mut calls, mut usage) = (0, Usage::default());
+    for entry in own.branch() {
+        let used = match &entry.body {
+            EntryBody::Answer(answer) => answer.usage.as_ref(),
+            EntryBody::CallSettle(settle) => settle.usage.as_ref(),
+            _ => None,
+        };
+        calls += u64::from(matches!(entry.body, EntryBody::CallStart(_)));
+        if let Some(used) = used {
+            usage.add(used);
+        }
+    }
+    (calls, usage)
+}
+
 /// Whether it was told this before the program went.
-fn heard(own: &Opened, words: &str) -> bool {
-    let told = |entry: &Arc<Entry>| matches!(&entry.body, EntryBody::User(said) if said.text.contains(words));
+fn heard(own: &Opened, node: &AgentNode, words: &str) -> bool {
+    let told = |entry: &Arc<Entry>| {
+        let after = entry.at >= node.told;
+        after && matches!(&entry.body, EntryBody::User(said) if said.text.contains(words))
+    };
     own.tree.entries.iter().any(told)
 }
 

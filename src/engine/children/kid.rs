@@ -47,8 +47,6 @@ pub enum Order {
     Halt,
     /// Close its session.
     Close,
-    /// Hand back what it changed.
-    HandBack,
     /// The person answered a question of it.
     Decide(CallId, Decision),
     /// The person allows this for the session.
@@ -87,6 +85,8 @@ pub struct Kid {
     pub hand_back: Option<HandBackReport>,
     pub trouble: Option<String>,
     pub before: Before,
+    /// This run began in an earlier program: what it used there counts too.
+    pub resumed: bool,
     /// Taken off the list.
     pub dismissed: bool,
     /// What it must have come to before its turn can be over.
@@ -130,6 +130,7 @@ impl Kid {
             hand_back: None,
             trouble: None,
             before: Before::default(),
+            resumed: false,
             dismissed: false,
             owes: Owes::default(),
         }
@@ -142,7 +143,7 @@ impl Kid {
         self.progress = Arc::default();
         (self.answer, self.hand_back, self.trouble) = (String::new(), None, None);
         self.before = Before { calls: self.row.calls, usage: self.row.usage, cost: self.row.cost };
-        (self.dismissed, self.owes) = (false, Owes::default());
+        (self.dismissed, self.resumed, self.owes) = (false, false, Owes::default());
     }
 
     /// What this run used.

@@ -20,7 +20,6 @@ use crate::workspace::child::Room;
 use crate::workspace::child::born::{Around, Made};
 use crate::workspace::child::error::Error;
 
-use super::back;
 use super::crew::Crew;
 use super::kid::Order;
 use super::watch::Watch;
@@ -30,28 +29,30 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 /// Paths that a warning names.
 const NAMED_MAX: usize = 8;
 
-/// One run, from a place to its end.
-pub async fn live(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
+/// One run, from a place to where its session is closed. One that breaks off inside is told as closed.
+pub async fn live(crew: Crew, path: String, orders: mpsc::Receiver<Order>) {
+    if spawn::guarded(run(crew.clone(), path.clone(), orders)).await.is_none() {
+        crew.leave(&path);
+        crew.unprepared(&path, Some("it broke off inside Windlass".to_owned()));
+    }
+    crew.event(&path, Event::Closed);
+}
+
+async fn run(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
     let Some((options, node)) = crew.look(&path, |kid| (kid.options.clone(), kid.row.node.clone())) else {
         return;
     };
-    let begun = match prepare(&crew, &path, &node).await {
-        Ok(stood) => match opened(&crew, &path, &node, options).await {
-            Ok((session, woken)) => Ok((stood, session, woken)),
-            Err(why) => {
-                drop_room(&node).await;
-                Err(Some(why))
-            }
-        },
-        Err(why) => Err(why),
+    let (stood, made) = match prepare(&crew, &path, &node).await {
+        Ok(stood) => stood,
+        Err(why) => return crew.unprepared(&path, why),
     };
-    let (stood, session, woken) = match begun {
-        Ok(begun) => begun,
+    // what an earlier program left in its copy stays
+    let unused = made.then_some(&node);
+    let (session, woken) = match opened(&crew, &path, &node, options).await {
+        Ok(opened) => opened,
         Err(why) => {
-            crew.event(&path, Event::Unprepared(why));
-            // it may have been told to stop meanwhile
-            crew.event(&path, Event::Closed);
-            return;
+            drop_room(unused).await;
+            return crew.unprepared(&path, Some(why));
         }
     };
     crew.update(&path, |kid| {
@@ -63,16 +64,9 @@ pub async fn live(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
     // a session's thread that panicked has said so itself
     let _ = spawn::off_the_loop(move || thread.join()).await;
     if !began {
-        drop_room(&node).await;
+        drop_room(unused).await;
     }
     crew.leave(&path);
-    crew.event(&path, Event::Closed);
-    // what is left to do, once its own agents have ended too
-    while let Some(order) = orders.recv().await {
-        if matches!(order, Order::HandBack) {
-            back::hand_back(&crew, &path).await;
-        }
-    }
 }
 
 /// Its session is opened; woken when its record changes.
@@ -116,19 +110,21 @@ async fn hold(crew: &Crew, path: &str, node: &AgentNode, options: Options) -> Re
     Ok(Options { held: Some(Arc::new(held)), ..options })
 }
 
-/// Makes its copy, if it is to have one. Else why not; none: it was given up, and nothing of it is left.
-async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Option<String>> {
+/// Makes its copy, if it is to have one; whether this run made it. Else why not; none: it was given up, and nothing of it
+/// is left.
+async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bool), Option<String>> {
     let room = match (node.workspace, &node.room) {
         (Workspace::Isolated, Some(room)) => Room::at(room),
         (Workspace::Isolated, None) | (Workspace::Shared, _) => {
-            return Ok(Stood { words: "shared".to_owned(), warnings: Vec::new() });
+            return Ok((Stood { words: "shared".to_owned(), warnings: Vec::new() }, false));
         }
     };
     if room.record().exists() {
         return Err(Some("its copy was handed back already; tell it again".to_owned()));
     }
     if room.is_born() {
-        return Ok(Stood { words: "isolated · its copy as it left it".to_owned(), warnings: Vec::new() });
+        let words = "isolated · its copy as it left it".to_owned();
+        return Ok((Stood { words, warnings: Vec::new() }, false));
     }
     if room.dir().exists() {
         // a copy that a crash cut: nobody worked in it
@@ -164,7 +160,7 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<Stood, Opt
         }
     };
     match made {
-        Ok(made) => Ok(stood(&made)),
+        Ok(made) => Ok((stood(&made), true)),
         Err(Error::Cancelled) => Err(None),
         Err(error) => Err(Some(chain(&error))),
     }
@@ -200,9 +196,9 @@ fn stood(made: &Made) -> Stood {
     Stood { words: format!("isolated · {files} files · {how}"), warnings }
 }
 
-/// A copy in which nothing was done goes.
-async fn drop_room(node: &AgentNode) {
-    if let (Workspace::Isolated, Some(room)) = (node.workspace, &node.room) {
+/// A copy that this run made and in which nothing was done goes.
+async fn drop_room(made: Option<&AgentNode>) {
+    if let Some(AgentNode { workspace: Workspace::Isolated, room: Some(room), .. }) = made {
         let room = Room::at(room);
         if let Err(error) = spawn::off_the_loop(move || room.drop_all()).await {
             tracing::warn!("a copy that was not used stays: {}", chain(&error));

@@ -107,7 +107,7 @@ impl Owner {
         let over = row.end().is_some();
         match ask {
             AgentAsk::Message(text) => {
-                if let Err(why) = self.post.message(path, text) {
+                if let Err(why) = self.post.message(path, text, self.head.clone()) {
                     self.say(Level::Warning, format!("It was not told: {why}."));
                 }
             }

@@ -61,7 +61,9 @@ impl Watch {
         };
         crew.update(&path, |kid| {
             (kid.row.usage, kid.row.calls) = (usage, calls);
-            (kid.before.usage, kid.before.calls) = (usage, calls);
+            if !kid.resumed {
+                (kid.before.usage, kid.before.calls) = (usage, calls);
+            }
         });
         Self {
             crew,
@@ -138,8 +140,8 @@ impl Watch {
             Order::Decide(call, decision) => self.send(Command::Decide { call, decision }).await,
             Order::Allow(rule) => self.send(Command::Allow(rule)).await,
             Order::Mode(mode) => self.send(Command::SetMode(mode)).await,
-            // neither is ordered while it is open
-            Order::Close | Order::HandBack => {}
+            // it is heard where orders are
+            Order::Close => {}
         }
     }
 

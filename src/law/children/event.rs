@@ -26,6 +26,15 @@ pub enum Found {
     Ended(End),
 }
 
+/// The budget of a child of an earlier program, in tokens; none: any number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// What each run may use.
+    pub granted: Option<u64>,
+    /// What is left of it in the run that was cut.
+    pub left: Option<u64>,
+}
+
 /// Why a child is not to be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {

@@ -301,9 +301,9 @@ fn found(own: Option<Found>, parent: Found) -> (Children, VecDeque<Effect>) {
     let mut children = few(1);
     let mut effects = VecDeque::new();
     if let Some(own) = own {
-        effects.extend(children.found("a/x", true, own));
+        effects.extend(children.found("a/x", true, own, Left::default()));
     }
-    effects.extend(children.found("a", true, parent));
+    effects.extend(children.found("a", true, parent, Left::default()));
     (children, effects)
 }
 
@@ -344,4 +344,50 @@ fn what_an_earlier_program_left_ends_once_and_its_own_before_it() {
             assert_eq!(told, wanted, "{own:?}, {hands_back}");
         }
     }
+}
+
+#[test]
+fn one_that_cannot_go_on_is_cut_as_it_was_and_keeps_its_copy() {
+    for why in [None, Some("no disk".to_owned())] {
+        let (mut children, _) = found(None, Found::Cut);
+        assert_eq!(children.step("a", Event::Woken, NOW), [Effect::Prepare("a".into())]);
+        assert!(children.step("a", Event::Unprepared(why.clone()), NOW).is_empty(), "{why:?}");
+        assert_eq!((children.state("a"), children.taken()), (Some(&State::Cut), 0));
+        assert_eq!(children.step("a", Event::Stop(By::User), NOW), [Effect::HandBack("a".into())]);
+    }
+    // and one that is stopped while its session is opened hands back what it did before
+    let (mut children, _) = found(None, Found::Cut);
+    children.step("a", Event::Woken, NOW);
+    children.step("a", Event::Stop(By::User), NOW);
+    assert_eq!(children.step("a", Event::Closed, NOW), [Effect::HandBack("a".into())]);
+}
+
+#[test]
+fn a_rewind_keeps_one_on_its_way_out_from_handing_back() {
+    let mut children = few(1);
+    carry_out(&mut children, &Act::Ask(None, "a", true));
+    children.step("a", Event::Prepared, NOW);
+    children.step("a", Event::Stop(By::User), NOW);
+    children.step("a", Event::Stop(By::Rewind), NOW);
+    let end = End::Stopped { by: By::Rewind };
+    assert_eq!(children.step("a", Event::Closed, NOW), [Effect::Ended("a".into(), end)]);
+}
+
+#[test]
+fn a_budget_is_of_each_run_and_outlives_the_program() {
+    let mut children = few(1);
+    carry_out(&mut children, &Act::Ask(None, "a", false));
+    children.step("a", Event::Prepared, NOW);
+    assert!(!children.step("a", Event::Used(10), NOW).is_empty());
+    children.step("a", Event::Closed, NOW);
+    children.step("a", Event::Woken, NOW);
+    children.step("a", Event::Prepared, NOW);
+    assert!(children.step("a", Event::Used(9), NOW).is_empty(), "it has a budget of its own");
+    assert!(!children.step("a", Event::Used(1), NOW).is_empty());
+    let mut children = few(1);
+    children.found("a", false, Found::Cut, Left { granted: Some(10), left: Some(4) });
+    children.step("a", Event::Woken, NOW);
+    children.step("a", Event::Prepared, NOW);
+    assert!(children.step("a", Event::Used(3), NOW).is_empty());
+    assert!(!children.step("a", Event::Used(1), NOW).is_empty());
 }

@@ -29,6 +29,7 @@ fn node(path: &str, workspace: Workspace) -> AgentNode {
         run: 1,
         after: None,
         asked: Millis(900_000),
+        told: Millis(0),
     }
 }
 

@@ -24,6 +24,7 @@ fn node(path: &str, asked: u64) -> AgentNode {
         run: 1,
         after: None,
         asked: Millis(asked),
+        told: Millis(0),
     }
 }
 
