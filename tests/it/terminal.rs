@@ -59,8 +59,21 @@ impl Program {
         let terminal = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
         Self { child, master: File::from(pty.master), terminal, bytes: Vec::new() }
     }
-    /// Reads for at most `wait`; how many bytes came.
+    /// Reads for at most `wait`, and on to the end of a frame that has begun; how many bytes came.
     pub fn read(&mut self, wait: Duration) -> usize {
+        let mut came = self.read_once(wait);
+        let end = Instant::now() + PATIENCE;
+        while came > 0 && self.torn() && Instant::now() < end {
+            came += self.read_once(Duration::from_millis(20));
+        }
+        came
+    }
+    /// Whether a frame has begun and has not ended.
+    fn torn(&self) -> bool {
+        let last = |mark: &[u8]| self.bytes.windows(mark.len()).rposition(|bytes| bytes == mark);
+        last(b"\x1b[?2026h") > last(b"\x1b[?2026l")
+    }
+    fn read_once(&mut self, wait: Duration) -> usize {
         let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
         let ms = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
         if poll(&mut fds, ms).unwrap_or(0) == 0 {
