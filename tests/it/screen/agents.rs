@@ -378,4 +378,9 @@ fn an_approval_says_whose_it_is() {
     Arc::make_mut(&mut record.approvals)[0].agent = Some("lexer".into());
     let mut screen = Screen::new(100, 30, record);
     assert!(screen.shown().contains("agent lexer: bash wants to run a command"), "{}", screen.shown());
+    // beside the question stand the keys of the list that has the focus
+    screen.keys("ctrl-x a g");
+    let shown = screen.shown();
+    let keys = shown.lines().last().unwrap_or_default();
+    assert!(keys.contains("answer") && keys.contains("x stop"), "{shown}");
 }
