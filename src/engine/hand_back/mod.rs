@@ -30,10 +30,8 @@ use crate::workspace::child::hand_back::Record;
 use crate::workspace::child::rooms::rooms;
 
 pub use session::{HandBacks, Looked};
+pub use sides::sided;
 pub use turn::in_turn;
-
-/// Largest file that is served with its bytes. A larger one is resolved as a whole.
-const BYTES_MAX: u64 = 10 * 1024 * 1024;
 
 /// Where the hand-backs of a session are, and where they went.
 #[derive(Clone, Debug)]

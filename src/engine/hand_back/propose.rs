@@ -2,14 +2,13 @@
 
 use super::{Place, Why};
 use crate::law::hand_back::tree::TreePath;
-use crate::law::merge::regions::is_binary;
+use crate::workspace::child::look::Looked;
 use crate::workspace::merge_program::MergeProgram;
 
 impl Place {
     /// Whether there is a program to ask, and three texts to ask it of.
-    pub(super) fn can_propose(&self, texts: [Option<&[u8]>; 3]) -> bool {
-        texts.iter().all(|text| text.is_some_and(|text| !is_binary(text)))
-            && MergeProgram::find(&self.path).is_some()
+    pub(super) fn can_propose(&self, sides: [&Looked; 3]) -> bool {
+        sides.into_iter().all(Looked::is_text) && MergeProgram::find(&self.path).is_some()
     }
 
     pub(super) fn propose(&self, child: &str, path: &TreePath) -> Result<Option<Vec<u8>>, Why> {

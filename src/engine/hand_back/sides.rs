@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{BYTES_MAX, Place, Why, planned};
+use super::{Place, Why, planned};
 use crate::api::hand_back::{Sided, Sides};
 use crate::law::hand_back::tree::TreePath;
 use crate::workspace::child::Room;
 use crate::workspace::child::hand_back::Record;
-use crate::workspace::child::look::Looked;
+use crate::workspace::child::look::{BYTES_MAX, Looked};
 
 impl Place {
     /// All that the viewer needs of a path.
@@ -29,8 +29,7 @@ impl Place {
         let theirs = room.look_kept(&planned.child, BYTES_MAX)?;
         let of = [base.version.clone(), parent.version.clone(), theirs.version.clone()];
         let draft = room.draft(path, &of)?;
-        let texts = [&base, &parent, &theirs].map(|looked| looked.bytes.as_deref());
-        let can_propose = self.can_propose(texts);
+        let can_propose = self.can_propose([&base, &parent, &theirs]);
         let earlier = self.earlier.find(&of.map(|version| version.tracked().clone()))?;
         Ok(Sides {
             child: child.to_owned(),
@@ -47,6 +46,7 @@ impl Place {
     }
 }
 
-fn sided(looked: Looked) -> Sided {
+/// A version as the viewer gets it.
+pub fn sided(looked: Looked) -> Sided {
     Sided { version: looked.version, bytes: looked.bytes.map(Arc::from), bytes_len: looked.len }
 }

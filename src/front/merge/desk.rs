@@ -11,10 +11,10 @@ use std::sync::Arc;
 use super::Files;
 use super::files::{look, put, remove, version, whole};
 use crate::api::event::Reply;
-use crate::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sided, Sides, Take};
+use crate::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sides, Take};
+use crate::engine::hand_back::sided;
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::tree::{TreePath, Version};
-use crate::law::merge::regions::is_binary;
 use crate::law::merge::resolution::Choice;
 use crate::store::session::now;
 use crate::workspace::child::look::Looked;
@@ -105,8 +105,8 @@ impl Desk {
         let [base, parent, theirs] =
             [look(&self.files.base)?, look(&self.files.local)?, look(&self.files.remote)?];
         let of = [base.version.clone(), parent.version.clone(), theirs.version.clone()];
-        let text = |looked: &Looked| looked.bytes.as_ref().is_some_and(|bytes| !is_binary(bytes));
-        let can_propose = self.program.is_some() && [&base, &parent, &theirs].into_iter().all(text);
+        let can_propose =
+            self.program.is_some() && [&base, &parent, &theirs].into_iter().all(Looked::is_text);
         Ok(Sides {
             child: THEIRS.into(),
             path: self.path.clone(),
@@ -186,10 +186,6 @@ impl Desk {
         };
         program.merge(&self.path, [base, parent, theirs])
     }
-}
-
-fn sided(looked: Looked) -> Sided {
-    Sided { version: looked.version, bytes: looked.bytes.map(Arc::from), bytes_len: looked.len }
 }
 
 /// The result's path as it is shown: beneath the current directory, else its name.

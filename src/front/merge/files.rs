@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::law::hand_back::tree::Version;
 use crate::tool::change::copy_attributes;
-use crate::workspace::child::look::{Looked, held};
-
-/// Largest file that is looked at as a text.
-pub const BYTES_MAX: u64 = 10 * 1024 * 1024;
+use crate::workspace::child::look::{BYTES_MAX, Looked, held};
 
 /// Most links that are followed from one to the next, as the system does it.
 const LINKS_MAX: usize = 40;

@@ -13,6 +13,10 @@ use super::beneath::Beneath;
 use super::error::Error;
 use super::versions::Versions;
 use crate::law::hand_back::tree::{Hash, TreePath, Version};
+use crate::law::merge::regions::is_binary;
+
+/// Largest file that is looked at with its bytes; a larger one is taken whole or not.
+pub const BYTES_MAX: u64 = 10 * 1024 * 1024;
 
 /// How often a file is looked at again that is swapped meanwhile.
 const LOOKS_MAX: usize = 16;
@@ -26,6 +30,13 @@ pub struct Looked {
     pub bytes: Option<Vec<u8>>,
     /// The file's size in bytes; 0 for what is no file.
     pub len: u64,
+}
+
+impl Looked {
+    /// Whether it is a text whose bytes are here.
+    pub fn is_text(&self) -> bool {
+        self.bytes.as_ref().is_some_and(|bytes| !is_binary(bytes))
+    }
 }
 
 impl Looked {
