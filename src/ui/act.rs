@@ -80,6 +80,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Suspend => out.push(Effect::Suspend),
         A::Redraw => out.push(Effect::Redraw),
         A::Dump => out.push(Effect::Dump),
+        A::TakeMenu => crate::ui::select_update::menu(model, now),
         A::SelectText => {
             to_conversation(model, conversation::Msg::Pick(conversation::Pick::Enter), now, out);
         }
@@ -107,6 +108,9 @@ pub fn scrolls(action: Action) -> Option<conversation::Msg> {
         Action::NextUser => M::NextUser,
         Action::PreviousUser => M::PreviousUser,
         Action::NextError => M::NextError,
+        Action::PreviousError => M::PreviousError,
+        Action::NextCall => M::NextCall,
+        Action::PreviousCall => M::PreviousCall,
         Action::Toggle => M::Toggle,
         Action::ToggleAll => M::ToggleAll,
         Action::DiffShape => M::Shape,

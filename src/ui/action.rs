@@ -206,6 +206,14 @@ pub enum Action {
     SelectText,
     /// Diffs side by side, or in one column.
     DiffShape,
+    /// Choose what to copy of the item.
+    TakeMenu,
+    /// The failure before.
+    PreviousError,
+    /// The next call.
+    NextCall,
+    /// The call before.
+    PreviousCall,
     /// The next job.
     JobNext,
     /// The job before.

@@ -123,6 +123,10 @@ pub struct Model {
     pub jobs: jobs::State,
     /// One of them, over the whole screen.
     pub job_view: Option<job_view::State>,
+    /// Views of jobs that were left, with their places.
+    pub job_views: Vec<job_view::State>,
+    /// Transcripts that were left, with their places.
+    pub agent_views: Vec<agent_view::State>,
     /// The subagents.
     pub agents: agents::State,
     /// The transcript of one of them, over the whole screen.
@@ -217,6 +221,8 @@ impl Model {
             live: live::State::default(),
             jobs: jobs::State::default(),
             job_view: None,
+            job_views: Vec::new(),
+            agent_views: Vec::new(),
             agents: agents::State::default(),
             agent_view: None,
             conflict: conflict::State::new(wake.clone(), options.alone),
@@ -359,11 +365,14 @@ impl Model {
         [toast, quit, arm, pull].into_iter().flatten().filter(|at| *at > now).min()
     }
 
-    /// When a view scrolls by itself, because the mouse selects over its edge.
+    /// When a view goes on by itself: the mouse selects over its edge, or a search has more to look into.
     pub fn pulls_at(&self) -> Option<Millis> {
         let transcript = self.agent_view.as_ref().and_then(|view| view.conversation.pulls_at());
         let log = self.job_view.as_ref().and_then(job_view::State::pulls_at);
-        [self.conversation.pulls_at(), transcript, log].into_iter().flatten().min()
+        // a search goes on as soon as nothing else is to be done
+        let talks = [Some(&self.conversation), self.agent_view.as_ref().map(|view| &view.conversation)];
+        let seeks = talks.into_iter().flatten().any(conversation::State::seeks).then_some(Millis(0));
+        [self.conversation.pulls_at(), transcript, log, seeks].into_iter().flatten().min()
     }
 
     /// What moves on the screen by itself.

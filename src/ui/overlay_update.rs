@@ -139,6 +139,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         }
         Pick::Rewind(target, restore) => tree_update::rewind(model, target, restore, now, out),
         Pick::WriteOpen(choice) => to_conflict(model, conflict::Msg::Write(choice), now, out),
+        Pick::Copy(text) => out.push(Effect::Copy(text)),
         Pick::Close => {}
     }
 }

@@ -1,4 +1,5 @@
-//! Selecting text by keys, in whichever view it is done: the keys of their own layer.
+//! Selecting text by keys, in whichever view it is done: the keys of their own layer; and the list of what one key
+//! takes of an item.
 
 use ratatui::layout::Rect;
 
@@ -10,11 +11,12 @@ use crate::ui::job_view;
 use crate::ui::keymap::Meaning;
 use crate::ui::model::Model;
 use crate::ui::msg::Effect;
-use crate::ui::overlay::{Overlay, catalog};
+use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::pane::PaneId;
 use crate::ui::pane::conversation::{self, Pick};
 use crate::ui::update::to_conversation;
 use crate::ui::widget::select::{Step, Unit};
+use crate::ui::widget::text::tame;
 
 /// Actions from everywhere that are good here too.
 const ALSO: [Action; 3] = [Action::Redraw, Action::Suspend, Action::Dump];
@@ -40,7 +42,7 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         }
         Meaning::Do(Action::AnswerApproval) if !model.approvals.is_empty() => {
             pick(model, Pick::Leave, now, out);
-            model.agent_view = None;
+            agent_view::close(model);
             job_view::close(model, out);
             crate::ui::act::act(model, Action::AnswerApproval, now, out);
         }
@@ -97,6 +99,22 @@ pub fn pick(model: &mut Model, what: Pick, now: Millis, out: &mut Vec<Effect>) {
     } else {
         to_conversation(model, conversation::Msg::Pick(what), now, out);
     }
+}
+
+/// What can be taken of the chosen item, to choose from.
+pub fn menu(model: &mut Model, now: Millis) {
+    let talk = model.agent_view.as_ref().map_or(&model.conversation, |view| &view.conversation);
+    let rows: Vec<list::Row> = talk
+        .pieces()
+        .into_iter()
+        .map(|piece| list::Row::new(piece.name, tame(&piece.note), list::Pick::Copy(piece.text)))
+        .collect();
+    if rows.is_empty() {
+        return model.say("nothing was said yet that could be copied", now);
+    }
+    let mut shown = list::State::new(list::Kind::Take, "Copy", rows);
+    shown.hint = "Enter copies it as it was written · Esc closes".to_owned();
+    model.overlays.push(Overlay::List(shown));
 }
 
 /// The keys that matter while text is selected.

@@ -151,10 +151,13 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     }
 }
 
-/// A view in which the mouse selects over an edge scrolls by itself.
+/// A view in which the mouse selects over an edge scrolls by itself; a search goes on.
 fn pull(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     if model.conversation.pulls_at().is_some() {
         to_conversation(model, conversation::Msg::Pull, now, out);
+    }
+    if model.conversation.seeks() {
+        to_conversation(model, conversation::Msg::Seek, now, out);
     }
     agent_view::pull(model, now, out);
     job_view::pull(model, now);

@@ -47,8 +47,15 @@ fn fits(action: Action) -> bool {
 
 /// Whether an action does something here.
 fn takes(action: Action) -> bool {
-    let same =
-        [Action::Find, Action::Transcript, Action::Leave, Action::Help, Action::KeysHere, Action::SelectText];
+    let same = [
+        Action::Find,
+        Action::Transcript,
+        Action::Leave,
+        Action::Help,
+        Action::KeysHere,
+        Action::SelectText,
+        Action::TakeMenu,
+    ];
     fits(action) || same.contains(&action) || scrolls(action).is_some()
 }
 
@@ -73,6 +80,7 @@ fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>) {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, Layer::AgentView)));
         }
         Action::Find => model.overlays.push(Overlay::Line(line::State::new(line::Kind::FindTranscript))),
+        Action::TakeMenu => crate::ui::select_update::menu(model, now),
         Action::SelectText => {
             to_transcript(model, conversation::Msg::Pick(conversation::Pick::Enter), now, out);
         }
@@ -120,10 +128,13 @@ pub fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effe
     to_transcript(model, msg, now, out);
 }
 
-/// The mouse selects over an edge: the view scrolls by itself.
+/// The mouse selects over an edge: the view scrolls by itself. A search goes on.
 pub fn pull(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     if model.agent_view.as_ref().is_some_and(|view| view.conversation.pulls_at().is_some()) {
         to_transcript(model, conversation::Msg::Pull, now, out);
+    }
+    if model.agent_view.as_ref().is_some_and(|view| view.conversation.seeks()) {
+        to_transcript(model, conversation::Msg::Seek, now, out);
     }
 }
 

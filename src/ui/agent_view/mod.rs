@@ -13,6 +13,9 @@ use crate::ui::model::Model;
 use crate::ui::msg::Effect;
 use crate::ui::pane::conversation;
 
+/// So many transcripts that were left keep their place.
+const LEFT_MAX: usize = 8;
+
 pub use act::{answered, on_key, on_mouse, pull, search, to_transcript};
 pub use view::view;
 
@@ -46,7 +49,10 @@ pub fn open(model: &mut Model, path: String, out: &mut Vec<Effect>) {
         return;
     }
     out.push(Effect::Send(Command::Agent { path: path.clone(), ask: AgentAsk::Look }));
-    model.agent_view = Some(State {
+    close(model);
+    // one that was left stands where it was
+    let before = model.agent_views.iter().position(|view| view.path == path);
+    let view = before.map(|at| model.agent_views.remove(at)).unwrap_or_else(|| State {
         path,
         conversation: fresh(model),
         shared: None,
@@ -55,11 +61,16 @@ pub fn open(model: &mut Model, path: String, out: &mut Vec<Effect>) {
         finds: false,
         area: ratatui::layout::Rect::default(),
     });
+    model.agent_view = Some(view);
 }
 
 /// Leaves it.
 pub fn close(model: &mut Model) {
-    model.agent_view = None;
+    let Some(view) = model.agent_view.take() else { return };
+    if model.agent_views.len() >= LEFT_MAX {
+        model.agent_views.remove(0);
+    }
+    model.agent_views.push(view);
 }
 
 /// Takes what is new of the agent's record; whether anything did change.

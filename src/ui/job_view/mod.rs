@@ -24,6 +24,9 @@ use crate::ui::msg::Effect;
 use find::Find;
 use log::Log;
 
+/// So many views that were left keep their place.
+const LEFT_MAX: usize = 8;
+
 pub use act::{act, fits, on_key, on_mouse, pieces, search};
 pub use attach::{attach, on_input};
 pub use select::{carry_out, pull};
@@ -104,16 +107,28 @@ pub fn open(model: &mut Model, job: JobId, out: &mut Vec<Effect>) {
     if row.node.terminal && row.runs() {
         out.push(Effect::Send(Command::Job { job, ask: JobAsk::Watch(true) }));
     }
-    model.job_view = Some(State::new(job));
+    // one that was left stands where it was
+    let before = model.job_views.iter().position(|view| view.job == job);
+    let view = before.map(|at| model.job_views.remove(at)).unwrap_or_else(|| State::new(job));
+    model.job_view = Some(view);
     size(model, out);
 }
 
 /// Leaves the view.
 pub fn close(model: &mut Model, out: &mut Vec<Effect>) {
-    let Some(state) = model.job_view.take() else { return };
+    let Some(mut state) = model.job_view.take() else { return };
     if model.jobs.get(state.job).is_some_and(|row| row.node.terminal && row.runs()) {
         out.push(Effect::Send(Command::Job { job: state.job, ask: JobAsk::Watch(false) }));
     }
+    // what it asked for finds it no more
+    state.log.lost(None);
+    state.find = state.find.map(|find| Find { asked: None, ..find });
+    (state.attached, state.given) = (Attached::No, None);
+    state.pick.clear();
+    if model.job_views.len() >= LEFT_MAX {
+        model.job_views.remove(0);
+    }
+    model.job_views.push(state);
 }
 
 /// Gives the job's terminal the size of the place that its picture has.

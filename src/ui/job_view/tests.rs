@@ -431,3 +431,21 @@ fn the_log_is_selected_by_mouse_and_keys_over_its_wraps_and_is_taken_as_it_was_w
     desk.keys("esc");
     assert!(desk.model.job_view.is_none());
 }
+
+#[test]
+fn a_view_that_was_left_stands_where_it_was() {
+    let text: String = (0..500).map(|n| format!("line {n}\n")).collect();
+    let mut desk = logged(&text);
+    desk.keys("g j j j");
+    desk.draw();
+    let first = |desk: &Desk| desk.model.job_view.as_ref().map(|view| view.log.first());
+    let before = first(&desk);
+    assert!(before.is_some_and(|at| at > 0));
+    desk.keys("q enter");
+    desk.draw();
+    assert_eq!(first(&desk), before);
+    // and what has come since can be read
+    desk.keys("G");
+    desk.draw();
+    assert!(desk.model.job_view.as_ref().is_some_and(|view| view.log.follows()));
+}

@@ -50,6 +50,8 @@ pub enum Kind {
     Rewind,
     /// Whether a merge is written while hunks are open.
     WriteOpen,
+    /// What is copied of an item.
+    Take,
 }
 
 /// What the session is left for.
@@ -107,6 +109,8 @@ pub enum Pick {
     Rewind(Target, bool),
     /// Write the merge; hunks that are open get this.
     WriteOpen(Choice),
+    /// Copy this.
+    Copy(String),
     /// Only close the list.
     Close,
 }

@@ -4,7 +4,7 @@
 //! `view` draws. Nothing here reads a clock or waits.
 //!
 //! In reading order: `item` (what it is made of), `sync`, `lay` (rows of one block, kept in `cache`),
-//! `report` (an agent's end), `view`, `update`, `search`, `select`, `source` (text for copies and the pager), `colours`. A place is a block
+//! `report` (an agent's end), `view`, `update`, `search`, `select`, `take`, `source` (text for copies and the pager), `colours`. A place is a block
 //! and what stands in it, never a number of rows, so that what is far away is never laid out.
 
 mod cache;
@@ -16,6 +16,7 @@ mod search;
 mod select;
 mod source;
 mod sync;
+mod take;
 mod update;
 mod view;
 
@@ -31,6 +32,7 @@ use crate::ui::widget::scroll::Scroll;
 
 pub use lay::count;
 pub use select::Pick;
+pub use take::Piece;
 pub use update::update;
 pub use view::view;
 
@@ -105,6 +107,12 @@ pub enum Msg {
     PreviousUser,
     /// Select the next failed call or turn.
     NextError,
+    /// Select the failed call or turn before.
+    PreviousError,
+    /// Select the next call.
+    NextCall,
+    /// Select the call before.
+    PreviousCall,
     /// Select no item.
     Deselect,
     /// Fold or unfold the selected item.
@@ -141,6 +149,8 @@ pub enum Msg {
     Pull,
     /// Selecting by keys.
     Pick(Pick),
+    /// Search on.
+    Seek,
     /// The answer to a query that `update` asked for, by the token it gave.
     Answered {
         /// The token.

@@ -48,7 +48,7 @@ pub enum Pick {
 }
 
 /// The line that begins in a row, and how many rows it has.
-fn line_of(rows: &[Row], first: usize) -> (Line, usize) {
+pub(super) fn line_of(rows: &[Row], first: usize) -> (Line, usize) {
     let Some(begin) = rows.get(first) else { return (Line::default(), 0) };
     let mut line = Line { tabs: begin.tabs.clone(), ..Line::default() };
     let mut count = 0;
@@ -71,7 +71,7 @@ fn line_of(rows: &[Row], first: usize) -> (Line, usize) {
 }
 
 /// The row that begins the line which a row is of.
-fn first_of(rows: &[Row], row: usize) -> usize {
+pub(super) fn first_of(rows: &[Row], row: usize) -> usize {
     rows[..=row].iter().rposition(|row| !row.soft).unwrap_or(0)
 }
 

@@ -65,6 +65,16 @@ pub(super) fn searched(item: &Item) -> Vec<Cow<'_, str>> {
     }
 }
 
+/// About how many bytes those are: it changes when they do.
+pub(super) fn weighs(item: &Item) -> usize {
+    match &item.body {
+        Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => copied(item).len(),
+        Body::Call(call) => call.title.len() + call.shown().len() + call.tool.len(),
+        Body::Ended(ended) => ended.text.len() + ended.last().len(),
+        Body::Report(report) => report.text.len() + report.answer().len(),
+    }
+}
+
 impl State {
     /// The source of the selected item; without one, of the last answer.
     pub(super) fn copy(&self) -> Option<String> {

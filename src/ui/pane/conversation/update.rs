@@ -30,6 +30,9 @@ pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
         Msg::NextUser => state.select(true, |item| matches!(item.body, Body::User { .. })),
         Msg::PreviousUser => state.select(false, |item| matches!(item.body, Body::User { .. })),
         Msg::NextError => state.select(true, Item::failed),
+        Msg::PreviousError => state.select(false, Item::failed),
+        Msg::NextCall => state.select(true, |item| matches!(item.body, Body::Call(_))),
+        Msg::PreviousCall => state.select(false, |item| matches!(item.body, Body::Call(_))),
         Msg::Deselect => state.selected = None,
         Msg::Toggle => return state.toggle(),
         Msg::ToggleAll => state.toggle_all(),
@@ -45,6 +48,7 @@ pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
         Msg::Drag { column, row } => state.drag(column, row, now),
         Msg::Release => return state.release(),
         Msg::Pull => state.pull(now),
+        Msg::Seek => state.seek(),
         Msg::Pick(pick) => return state.picking(pick),
         Msg::Answered { token, reply } => state.answered(token, reply),
     }

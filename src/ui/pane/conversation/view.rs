@@ -23,13 +23,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
     if area.is_empty() {
         return;
     }
-    for y in area.top()..area.bottom() {
-        let from = buf.index_of(area.left(), y);
-        for cell in &mut buf.content[from..from + usize::from(area.width)] {
-            cell.reset();
-            cell.set_style(theme.text);
-        }
-    }
+    blank(area, buf, theme);
     let gutter = u16::from(area.width >= GUTTER_FROM);
     let columns = area.width - gutter;
     state.height = usize::from(area.height);
@@ -48,9 +42,9 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
     if let Some(first) = visible.first() {
         state.colours.want(&state.items[first.item], first.block);
     }
-    let current_hit = state.current_hit();
     let (picked, caret) = (state.picked(), state.caret());
     let still = state.still;
+    let mut found = Found::default();
     for (line, spot) in visible.iter().enumerate() {
         let y = area.y + line as u16;
         let (mut lay, search) = state.lay_and_search();
@@ -61,16 +55,23 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         let open = lay.open(spot.item);
         let item = &lay.items[spot.item];
         let head = spot.block == 0 && spot.row + 1 == rows.len();
+        let place = Rect { x, y, width: columns, height: 1 };
+        // what is folded away is told of at its head
+        let folded = if head && !open && item.folds() { search.hits_of(spot.item, item.id) } else { 0 };
         if let (Body::Call(call), true) = (&item.body, head) {
-            let place = Rect { x, y, width: columns, height: 1 };
-            let pieces = states(call, open, now, still);
+            let pieces = states(call, open, (now, still), folded);
             call_state(pieces, place, width(&row.text), buf, theme);
+        } else if folded > 0 {
+            let words = format!(" {} ", hits_in(folded));
+            let wide = width(&words);
+            if wide + 8 < usize::from(columns) {
+                let x = place.right() - wide as u16;
+                put(buf, x, y, &words, wide, Look::from(Role::Hit).style(theme));
+            }
         }
         if !search.query.is_empty() {
-            let current = current_hit == Some(*spot);
-            hits(row, &search.query, current, Rect { x, y, width: columns, height: 1 }, buf, theme);
+            found.draw((&rows, *spot, item.id), search, place, (buf, theme));
         }
-        let place = Rect { x, y, width: columns, height: 1 };
         super::select::draw((&rows, *spot), picked, caret, place, (buf, theme));
         let gap = spot.block == 0 && spot.row == 0 && item.gap;
         let selected = state.selected.is_some_and(|id| id == state.items[spot.item].id);
@@ -84,6 +85,16 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
         state.unseen = false;
     } else if state.unseen {
         unseen(area, buf, theme);
+    }
+}
+
+fn blank(area: Rect, buf: &mut Buffer, theme: &Theme) {
+    for y in area.top()..area.bottom() {
+        let from = buf.index_of(area.left(), y);
+        for cell in &mut buf.content[from..from + usize::from(area.width)] {
+            cell.reset();
+            cell.set_style(theme.text);
+        }
     }
 }
 
@@ -197,9 +208,20 @@ fn call_state(state: [Vec<(String, Role)>; 2], place: Rect, taken: usize, buf: &
     }
 }
 
-/// How a call stands, in full and short.
-fn states(call: &Call, open: bool, now: Millis, still: bool) -> [Vec<(String, Role)>; 2] {
-    [false, true].map(|short| state_pieces(call, open, (now, still), short))
+/// How a call stands, in full and short; before it how many hits are folded away.
+fn states(call: &Call, open: bool, moment: (Millis, bool), hits: u32) -> [Vec<(String, Role)>; 2] {
+    [false, true].map(|short| {
+        let mut pieces = state_pieces(call, open, moment, short);
+        if hits > 0 {
+            pieces.insert(0, (format!(" {} ", hits_in(hits)), Role::Hit));
+            pieces.insert(1, (" ".to_owned(), Role::Text));
+        }
+        pieces
+    })
+}
+
+fn hits_in(hits: u32) -> String {
+    if hits == 1 { "1 hit".to_owned() } else { format!("{} hits", count(hits.into())) }
 }
 
 fn state_pieces(call: &Call, open: bool, (now, still): (Millis, bool), short: bool) -> Vec<(String, Role)> {
@@ -286,16 +308,45 @@ fn clock(time: Millis) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Marks the hits of a search in a drawn row.
-fn hits(row: &Row, query: &str, current: bool, place: Rect, buf: &mut Buffer, theme: &Theme) {
-    let role = if current { Role::HitCurrent } else { Role::Hit };
-    let style = Look::from(role).style(theme);
-    for (from, to) in super::search::matches(&row.text, query) {
-        let x = width(&row.text[..from]);
-        let wide = width(&row.text[from..to]);
-        if x < usize::from(place.width) {
-            let wide = wide.min(usize::from(place.width) - x);
-            buf.set_style(Rect { x: place.x + x as u16, y: place.y, width: wide as u16, height: 1 }, style);
+/// The hits in the line that was drawn last: its rows follow each other, and a line may be long.
+#[derive(Default)]
+struct Found {
+    line: Option<super::select::Key>,
+    hits: Vec<(usize, usize)>,
+}
+
+impl Found {
+    /// Marks the hits of a search in a row, also those that go over its wrap.
+    fn draw(
+        &mut self,
+        (rows, spot, id): (&[Row], Spot, u64),
+        search: &super::search::Search,
+        place: Rect,
+        (buf, theme): (&mut Buffer, &Theme),
+    ) {
+        let first = super::select::first_of(rows, spot.row);
+        let (Some(row), Some(begin)) = (rows.get(spot.row), rows.get(first)) else { return };
+        let key = (id, spot.block as u32, begin.at);
+        if self.line != Some(key) {
+            let (line, _) = super::select::line_of(rows, first);
+            (self.line, self.hits) = (Some(key), super::search::matches(&line.text, &search.query));
+        }
+        let content = row.content();
+        let begin = (row.at - begin.at) as usize;
+        let end = begin + content.len();
+        let before = width(&row.text[..row.indent as usize]);
+        let after = self.hits.partition_point(|(_, to)| *to <= begin);
+        for (from, to) in self.hits[after..].iter().take_while(|(from, _)| *from < end) {
+            let current = search.place == Some((key, *from as u32));
+            let role = if current { Role::HitCurrent } else { Role::Hit };
+            let at = |byte: usize| content.floor_char_boundary(byte.clamp(begin, end) - begin);
+            let x = before + width(&content[..at(*from)]);
+            let wide = width(&content[at(*from)..at(*to)]);
+            if x < usize::from(place.width) {
+                let wide = wide.min(usize::from(place.width) - x) as u16;
+                let rect = Rect { x: place.x + x as u16, width: wide, ..place };
+                buf.set_style(rect, Look::from(role).style(theme));
+            }
         }
     }
 }

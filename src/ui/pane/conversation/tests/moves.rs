@@ -201,3 +201,109 @@ fn a_blank_text_before_what_is_in_view_is_no_row_to_scroll_by() {
     let (seen, all) = scrolled_through(&steps, 8, 2);
     assert_eq!(seen, all);
 }
+
+/// The style that hits have in these tests.
+fn hit_theme() -> Theme {
+    use ratatui::style::{Color, Style};
+    Theme {
+        hit: Style::new().bg(Color::Yellow),
+        hit_current: Style::new().bg(Color::Red),
+        ..Theme::default()
+    }
+}
+
+fn marked(state: &mut State, width: u16, colour: ratatui::style::Color) -> String {
+    let area = Rect::new(0, 0, width, 20);
+    let mut buffer = Buffer::empty(area);
+    view(state, area, &mut buffer, &hit_theme(), Millis(0));
+    buffer.content.iter().filter(|cell| cell.bg == colour).map(|cell| cell.symbol()).collect()
+}
+
+#[test]
+fn a_hit_over_a_soft_wrap_is_marked_on_both_rows() {
+    use ratatui::style::Color;
+    let mut fake = Fake::new();
+    fake.user("one two three four five six seven eight nine ten eleven twelve");
+    let mut state = synced(&fake);
+    for width in [24, 31, 40, 80] {
+        draw(&mut state, width, 20);
+        press(&mut state, Msg::Search("three four five six seven".into()));
+        assert_eq!(state.hits(), Some((1, 1)));
+        let seen = marked(&mut state, width, Color::Red).replace(' ', "");
+        assert_eq!(seen, "threefourfivesixseven", "{width}");
+    }
+}
+
+#[test]
+fn a_folded_head_tells_of_its_hits_and_stepping_goes_round() {
+    let mut state = synced(&full());
+    draw(&mut state, 66, 24);
+    press(&mut state, Msg::Search("zzz".into()));
+    assert_eq!(state.hits(), Some((0, 0)));
+    press(&mut state, Msg::Search("FAILED".into()));
+    let (all, at) = state.hits().unwrap();
+    assert_eq!((all, at), (1, 1));
+    press(&mut state, Msg::Search("old".into()));
+    press(&mut state, Msg::SearchNext);
+    assert_eq!(state.hits(), Some((1, 1)), "round to itself");
+    // folded again by hand, its head says what it holds
+    press(&mut state, Msg::ToggleAll);
+    press(&mut state, Msg::ToggleAll);
+    let shown = screen(&mut state, 66, 24);
+    let row = shown.lines().find(|line| line.contains("edit")).unwrap_or_default().to_owned();
+    assert!(row.contains(" 1 hit "), "{shown}");
+}
+
+#[test]
+fn a_search_of_ten_thousand_entries_goes_by_slices_and_the_nearest_hit_comes_first() {
+    let mut fake = Fake::new();
+    for n in 0..5_000 {
+        fake.user(&format!("question {n}"));
+        fake.answer(vec![Body::Text("word ".repeat(400))], Finish::Finished(Stop::End));
+    }
+    let mut state = synced(&fake);
+    draw(&mut state, 80, 40);
+    press(&mut state, Msg::Top);
+    draw(&mut state, 80, 40);
+    press(&mut state, Msg::Search("question 7".into()));
+    assert!(state.seeks(), "ten megabytes are more than a slice");
+    assert_eq!(state.hits().map(|(_, at)| at), Some(1));
+    assert!(screen(&mut state, 80, 40).contains("question 7"));
+    let mut slices = 0;
+    while state.seeks() {
+        press(&mut state, Msg::Seek);
+        slices += 1;
+    }
+    assert!(slices > 1, "{slices}");
+    // 7, 70 to 79, 700 to 799
+    assert_eq!(state.hits(), Some((111, 1)));
+    press(&mut state, Msg::SearchPrevious);
+    assert_eq!(state.hits(), Some((111, 111)));
+    // what comes meanwhile is counted too
+    fake.user("question 7 again");
+    state.sync(&fake.0);
+    press(&mut state, Msg::SearchNext);
+    assert_eq!(state.hits(), Some((112, 112)));
+}
+
+#[test]
+fn failures_and_calls_are_gone_to_both_ways() {
+    let mut state = synced(&full());
+    draw(&mut state, 66, 24);
+    let name = |state: &State| {
+        let item = state.items.iter().find(|item| Some(item.id) == state.selected);
+        match item.map(|item| &item.body) {
+            Some(super::super::item::Body::Call(call)) => call.title.clone(),
+            _ => String::new(),
+        }
+    };
+    press(&mut state, Msg::NextCall);
+    let first = name(&state);
+    press(&mut state, Msg::NextCall);
+    let second = name(&state);
+    assert!(!first.is_empty() && !second.is_empty() && first != second);
+    press(&mut state, Msg::PreviousCall);
+    assert_eq!(name(&state), first);
+    press(&mut state, Msg::PreviousError);
+    assert_eq!(name(&state), "cargo test");
+}

@@ -223,3 +223,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_one_key_takes_is_the_source_of_each_part() {
+    let mut state = synced(&full());
+    draw(&mut state, 66, 24);
+    let names = |state: &State| state.pieces().into_iter().map(|piece| piece.name).collect::<Vec<_>>();
+    assert_eq!(names(&state), ["message", "all of the conversation"]);
+    press(&mut state, Msg::PreviousError);
+    let pieces = state.pieces();
+    assert_eq!(names(&state), ["command", "output", "input", "all of the conversation"]);
+    assert_eq!(pieces[0].text, "cargo test\necho done");
+    assert_eq!(pieces[1].text, "test lexer::eof ... FAILED\nmore\n");
+    let mut fake = Fake::new();
+    fake.answer(
+        vec![Body::Text("Look:\n\n```rust\nfn a() {\n\tb();\n}\n```\n\nand\n\n```\nplain\n```\n".into())],
+        Finish::Finished(Stop::End),
+    );
+    let state = synced(&fake);
+    let pieces = state.pieces();
+    assert_eq!(names(&state), ["message", "code 1 (rust)", "code 2", "all of the conversation"]);
+    assert_eq!(pieces[1].text, "fn a() {\n\tb();\n}");
+    assert_eq!(pieces[2].text, "plain");
+}
