@@ -126,8 +126,9 @@ fn is_moving(root: &Path) -> bool {
     })
 }
 
-/// The tracer holds the first move for a while after the path was looked at, and somebody saves meanwhile.
-fn saved_in_between(child: Option<&str>) {
+/// The tracer holds the first move of the path for a while after it was looked at, and somebody saves meanwhile. `nth`:
+/// which move that is; those before are of files of the hand-back's own, with which it tries them.
+fn saved_in_between(child: Option<&str>, nth: usize) {
     let tmp = place();
     let file = |text: &str| Some(Entry::File(text.as_bytes().to_vec(), false));
     let childs = vec![(&b"edit"[..], child.and_then(file))];
@@ -135,7 +136,7 @@ fn saved_in_between(child: Option<&str>) {
         begin(tmp.path(), &Triple { base: vec![(b"edit", file("1"))], parent: vec![], child: childs });
     let mut strace = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2"])
-        .args(["-e", "inject=renameat2:delay_enter=1500000:when=1"])
+        .args(["-e", &format!("inject=renameat2:delay_enter=1500000:when={nth}")])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "hand_back::cut::the_process_that_is_traced", "--test-threads=1"])
         .env(PLACE, tmp.path())
@@ -146,7 +147,8 @@ fn saved_in_between(child: Option<&str>) {
         .unwrap();
     let new = parent.join("new");
     std::fs::write(&new, "saved").unwrap();
-    while !is_moving(tmp.path()) && strace.try_wait().unwrap().is_none() {
+    let prepared = room.dir().join("run/prepared.json");
+    while !(prepared.exists() && is_moving(tmp.path())) && strace.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
     std::fs::rename(&new, parent.join("edit")).unwrap();
@@ -161,6 +163,6 @@ fn saved_in_between(child: Option<&str>) {
 
 #[test]
 fn what_is_saved_between_looking_and_moving_is_put_back_and_told() {
-    saved_in_between(Some("2"));
-    saved_in_between(None);
+    saved_in_between(Some("2"), 3);
+    saved_in_between(None, 2);
 }
