@@ -34,7 +34,12 @@ fn to_the_end(
         if screen.contains("until then keys go where you were") {
             // the last key was pressed only just: the question does not take the next one by itself
             program.send("\x1ba");
-            program.wait_gone("until then keys go where you were");
+            // it may have taken the keys by itself meanwhile, so that this led away from it: then once more
+            let pressed = Instant::now();
+            program.until("the question has the keys", |program| {
+                let away = program.screen().contains("until then keys go where you were");
+                !away || pressed.elapsed() > Duration::from_secs(2)
+            });
         } else if screen.contains("y once") && !screen.contains("a moment") {
             // they clash when both have their copy: none is answered before the other asks
             if both_asked || !screen.contains("apply_patch wants") {
