@@ -199,7 +199,7 @@ pub static ROWS: &[Row] = &[
     row!("theme", Kind::Text, "The theme: `dark`, `light`, `ansi` (16 colours), or the name of a file in `themes/`. Not set: `dark` or `light`, as the terminal says its ground is. `NO_COLOR` wins over it.",
         |s| json!(s.theme),
         Text => |s, _, v: String| s.theme = v),
-    row!("mouse", Kind::Bool, "Whether the screen listens to the mouse. `false` leaves selecting to the terminal.",
+    row!("mouse", Kind::Bool, "Whether the screen listens to the mouse: the wheel, clicks, selecting. `false` leaves all of it to the terminal.",
         |s| json!(s.mouse),
         Bool => |s, _, v: bool| s.mouse = v),
     row!("reduced_motion", Kind::Bool, "Whether spinners stand still.",
