@@ -217,6 +217,9 @@ impl<K: Clone + PartialEq> List<K> {
         details: &[(String, Role)],
         mut row: impl FnMut(usize, Rect, bool, &mut Buffer),
     ) {
+        // where there is another number of rows, what was in sight stays there
+        let seen = self.chosen().is_some_and(|key| self.rows.contains(key));
+        self.show |= seen && self.height != usize::from(area.height);
         self.rows.clear();
         self.height = usize::from(area.height);
         if area.is_empty() || self.keys.is_empty() {

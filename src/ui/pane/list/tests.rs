@@ -75,6 +75,17 @@ fn below_the_chosen_one_its_details_are_in_sight_and_clicks_there_are_its_own() 
     assert_eq!(drawn(&mut it, 4, 2), (vec![1, 2, 3, 4], vec![]), "scrolling chooses nothing");
 }
 
+#[test]
+fn what_was_in_sight_stays_there_where_there_are_fewer_rows() {
+    let mut it = list(&[1, 2, 3, 4, 5, 6]);
+    it.choose(5);
+    drawn(&mut it, 6, 0);
+    assert_eq!(drawn(&mut it, 3, 0), (vec![4, 5, 6], vec![6]));
+    it.update(Msg::Scroll(-3), Millis(0));
+    drawn(&mut it, 3, 0);
+    assert_eq!(drawn(&mut it, 2, 0), (vec![1, 2], vec![]), "what was scrolled away stays away");
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     /// These are the items now, in this order.
