@@ -18,6 +18,8 @@ pub(super) struct Dress {
     pub role: Role,
     /// What its partner does not have.
     pub strong: Role,
+    /// Its number. It says what the line is also where few colours leave the grounds of both sorts alike.
+    pub number: Role,
 }
 
 /// The line in pieces. `runs`: the colours of its language, where they are known.

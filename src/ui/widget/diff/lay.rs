@@ -105,8 +105,8 @@ impl Diff {
         };
         let rest = " ".repeat(numbers.len());
         let prefix = Prefix {
-            first: vec![(numbers, Role::Dim.into()), (format!("{mark} "), dress.role.into())],
-            rest: vec![(rest, Role::Dim.into()), ("  ".into(), dress.role.into())],
+            first: vec![(numbers, dress.number.into()), (format!("{mark} "), dress.role.into())],
+            rest: vec![(rest, dress.number.into()), ("  ".into(), dress.role.into())],
         };
         out.line(&prefix, &self.inside(text, line, new, colours), Break::Anywhere);
         out.rows()
@@ -136,8 +136,8 @@ impl Diff {
         let number = format!("{:>digits$} ", if new { line.new } else { line.old });
         let rest = " ".repeat(number.len());
         let prefix = Prefix {
-            first: vec![(number, Role::Dim.into()), (format!("{mark} "), dress.role.into())],
-            rest: vec![(rest, Role::Dim.into()), ("  ".into(), dress.role.into())],
+            first: vec![(number, dress.number.into()), (format!("{mark} "), dress.role.into())],
+            rest: vec![(rest, dress.number.into()), ("  ".into(), dress.role.into())],
         };
         out.line(&prefix, &self.inside(text, line, new, colours), Break::Anywhere);
         out.rows()
@@ -192,10 +192,12 @@ impl Diff {
 /// The mark and the looks of a sort of line.
 fn looks(sort: Sort) -> (&'static str, Dress) {
     match sort {
-        Sort::Added => ("+", Dress { role: Role::Added, strong: Role::AddedStrong }),
-        Sort::Removed => ("-", Dress { role: Role::Removed, strong: Role::RemovedStrong }),
+        Sort::Added => ("+", Dress { role: Role::Added, strong: Role::AddedStrong, number: Role::Added }),
+        Sort::Removed => {
+            ("-", Dress { role: Role::Removed, strong: Role::RemovedStrong, number: Role::Removed })
+        }
         Sort::Head | Sort::Hunk | Sort::Same | Sort::Note => {
-            (" ", Dress { role: Role::Text, strong: Role::Text })
+            (" ", Dress { role: Role::Text, strong: Role::Text, number: Role::Dim })
         }
     }
 }

@@ -47,6 +47,8 @@ fn a_diff_has_numbers_and_marks_inside_lines() {
         ]
     );
     assert_eq!(of_role(&all[3], Role::AddedStrong), ["new"]);
+    assert!(of_role(&all[2], Role::Removed)[0].starts_with("10    - "), "{:?}", all[2]);
+    assert!(of_role(&all[3], Role::Added)[0].starts_with("   10 + "), "{:?}", all[3]);
     assert_eq!(
         texts(&rows(DIFF, 30, Shape::Unified))[1..4],
         [" 9   fn a() {", "10 -     let old = 1;", "10 +     let new = 1;"]
