@@ -38,6 +38,16 @@ pub enum OpenError {
     /// The directory cannot be worked in.
     #[error("{0}")]
     Directory(String),
+    /// It is that of an agent with a copy of its own.
+    #[error(
+        "the session is the agent {name}'s, which works in a copy of its parent's directory; opened by itself it would work in that directory, and nothing would hold it. Open the parent's session (`windlass --session {parent}`) and write to {name} there"
+    )]
+    Agent {
+        /// The agent's name.
+        name: String,
+        /// Its parent's session.
+        parent: SessionId,
+    },
     /// The model cannot be used.
     #[error("{0}")]
     Model(String),
@@ -311,6 +321,11 @@ fn find(options: &Options) -> Result<Found, OpenError> {
         Opening::Ours(session, opened) => {
             let opened = *opened;
             let session = *session;
+            if let (None, Some(of)) = (&options.child, &opened.header.of)
+                && super::children::has_copy(&options.dirs, of, &id)
+            {
+                return Err(OpenError::Agent { name: of.agent.clone(), parent: of.session.clone() });
+            }
             Ok(Found {
                 id: session.id().clone(),
                 dir: session.dir(),

@@ -145,9 +145,10 @@ impl<'a> Wired<'a> {
         let state = next.options.dirs.state().to_path_buf();
         let usage = |error: engine::OpenError| match &error {
             engine::OpenError::Thread(_) => (1, chain(&error)),
-            engine::OpenError::Store(_) | engine::OpenError::Directory(_) | engine::OpenError::Model(_) => {
-                (2, chain(&error))
-            }
+            engine::OpenError::Store(_)
+            | engine::OpenError::Directory(_)
+            | engine::OpenError::Agent { .. }
+            | engine::OpenError::Model(_) => (2, chain(&error)),
         };
         // the first frame waits for no journal
         let open = if next.options.which == Which::New { engine::open } else { engine::open_behind };

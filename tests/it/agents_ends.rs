@@ -281,3 +281,21 @@ fn what_one_in_the_line_was_told_is_told_after_the_next_open() {
     let end = ended(&mut again, "w");
     assert_eq!((&end.end, end.answer.as_str()), (&End::Answered, "went on"));
 }
+
+#[test]
+fn the_session_of_one_in_a_copy_is_not_opened_by_itself() {
+    let place = Place::new();
+    let asked = [spawn("w", "isolated"), spawn("s", "shared")];
+    let text =
+        script(&[calls(&asked), says("asked")], &[("w", vec![says("done")]), ("s", vec![says("done")])]);
+    let mut session = place.open(&text, Mode::Auto, Which::New);
+    session.send("go");
+    session.turn_end(1);
+    let (w, s) = (ended(&mut session, "w"), ended(&mut session, "s"));
+    let id = session.id();
+    session.close();
+    let open = |id: &SessionId| Running::try_open(place.options(&text, Mode::Auto, Which::Id(id.clone())));
+    let told = open(&w.node.session).err().expect("it opens").to_string();
+    assert!(told.contains("the agent w's") && told.contains(&format!("--session {id}")), "{told}");
+    assert!(open(&s.node.session).is_ok());
+}

@@ -247,8 +247,12 @@ fn what_is_not_there_or_not_over_is_told() {
     assert!(refused(&home, &["show", "tests"], 1).contains("tests has not handed back yet"));
     let told = refused(&home, &["drop", "tests"], 1);
     assert!(told.contains("its work is nowhere else") && room.dir().exists(), "{told}");
-    room.hand_back(&home.path("work")).unwrap();
-    assert_eq!(done(&home, &["show", "tests"]), "nothing was changed\n");
+    // its hand-back was begun and cut, or failed: who asks ends it
+    fs::write(room.copy().join("taken"), "child\n").unwrap();
+    fs::write(room.ending(), "{}").unwrap();
+    fs::set_permissions(room.ending(), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(done(&home, &["show", "tests"]), "taken  taken\n");
+    assert_eq!((home.read("work/taken").as_str(), room.copy().exists()), ("child\n", false));
     let told = refused(&home, &["show", "tests", "text"], 2);
     assert!(told.contains("tests did not change text"), "{told}");
     // two at once: the second waits for the first and is told, and so is who comes too late

@@ -83,7 +83,7 @@ fn carry_out(node: &AgentNode, parent: &Path) -> Result<HandBackReport, String> 
     in_turn(parent, || room.take_back(parent)).map(|record| report(&record)).map_err(|error| {
         let copy: PathBuf = room.copy();
         format!(
-            "what it changed was not handed back: {}. Its copy stays in {}",
+            "what it changed was not handed back: {}. Its copy stays in {}; `windlass handback show` with its name tries again",
             chain(&error),
             copy.display()
         )

@@ -14,7 +14,8 @@ use crate::base::{SessionId, chain};
 use crate::engine::owner::Owner;
 use crate::engine::spawn;
 use crate::law::children::{By, End, Found, Left, path_of};
-use crate::store::{self, Opened};
+use crate::store::codec::Parent;
+use crate::store::{self, Dirs, Opened};
 use crate::workspace::child::{self as workspace, Room};
 
 use super::asking::{Here, which};
@@ -249,4 +250,17 @@ fn ended_so(own: &Opened) -> (End, String) {
     });
     let (none, nothing) = unknown();
     (end.unwrap_or(none), answer.unwrap_or(nothing))
+}
+
+/// Whether the session of an agent works in a copy: as its parent's journal says, else as there is a room of its name.
+pub fn has_copy(dirs: &Dirs, of: &Parent, session: &SessionId) -> bool {
+    let Ok(parent) = store::view(dirs, &of.session) else {
+        return dirs.workspace(&of.session, &of.agent).exists();
+    };
+    let ended = parent.tree.entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::AgentEnd(end) => Some(&end.node),
+        _ => None,
+    });
+    let mut nodes = parent.agents.iter().map(|(node, _)| node).chain(ended);
+    nodes.any(|node| node.session == *session && node.workspace == Workspace::Isolated)
 }

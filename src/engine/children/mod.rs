@@ -22,5 +22,5 @@ mod watch;
 
 pub use asking::Asking;
 pub use crew::{Crew, Post};
-pub use found::Known;
+pub use found::{Known, has_copy};
 pub use kid::ChildOf;

@@ -86,9 +86,12 @@ impl Child {
         let name = &self.name;
         match self.room.read_record().map_err(|error| refused(&error))? {
             Some(record) => Ok(record),
-            None if self.room.is_cut() => Err(failed(format!(
-                "the hand-back of {name} was cut before its end; open the session, which ends it"
-            ))),
+            // it was begun, so the child is stopped: it is ended here, or waited for where somebody else is at it
+            None if self.room.can_go_on() => {
+                let record = self.room.take_back(&self.parent).map_err(|error| refused(&error))?;
+                self.room.clean_up().map_err(|error| refused(&error))?;
+                Ok(record)
+            }
             None => Err(failed(format!("{name} has not handed back yet"))),
         }
     }

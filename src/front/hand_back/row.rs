@@ -56,12 +56,12 @@ pub fn json(child: &str, dir: &Path, standing: &Standing) -> Value {
 /// The hand-back in short: a line for it, one for each conflict that is open.
 pub fn lines(child: &str, standing: &Standing) -> String {
     let Some(record) = &standing.record else {
-        let words = if standing.cut {
-            "handing back was cut; the session's next open ends it"
-        } else {
-            "has not handed back"
+        return match standing.cut {
+            true => format!(
+                "{child}  handing back was begun and did not end; `windlass handback show {child}` ends it, and so does the session's next open\n"
+            ),
+            false => format!("{child}  has not handed back\n"),
         };
-        return format!("{child}  {words}\n");
     };
     let count = |wanted: &dyn Fn(Verdict) -> bool| record.with(wanted).count();
     let conflicts = count(&is_conflict);

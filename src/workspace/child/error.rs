@@ -85,6 +85,16 @@ pub enum Error {
         /// Which.
         path: TreePath,
     },
+    /// A resolution stands half.
+    #[error(
+        "what was chosen for {path} is recorded and in its place, and could not be finished; the next open of the session finishes it"
+    )]
+    Unfinished {
+        /// Which.
+        path: TreePath,
+        /// What went wrong.
+        source: Box<Error>,
+    },
     /// Somebody else writes.
     #[error("{} is being worked on by another windlass; try again when that is done", path.display())]
     Busy {

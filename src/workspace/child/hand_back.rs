@@ -249,6 +249,11 @@ impl Room {
     pub fn is_cut(&self) -> bool {
         !self.record().exists() && (self.run().join("plan.json").exists() || ended(&self.run()).is_some())
     }
+
+    /// Whether it was begun and not ended, or failed: the child is stopped, and it can be run again.
+    pub fn can_go_on(&self) -> bool {
+        self.is_cut() || (!self.record().exists() && self.is_born() && self.ending().exists())
+    }
 }
 
 /// What could not be read for the hand-back, and so did not come over.

@@ -228,7 +228,8 @@ impl Room {
         let written = serde_json::to_vec(&resolved);
         let written = written.map_err(|source| Error::Record { path: dir.clone(), source })?;
         private::replace(&dir.join("resolution.json"), &written)?;
-        let verdict = self.carry(parent, versions, dir)?;
+        let carried = self.carry(parent, versions, dir.clone());
+        let verdict = carried.map_err(|error| self.withdraw(&beneath, versions, &dir, &resolved, error))?;
         self.show_open(versions)?;
         match verdict {
             Some(Verdict::Taken | Verdict::Same) | None => {
@@ -242,10 +243,32 @@ impl Room {
         }
     }
 
+    /// Takes a resolution out of the records that failed with nothing in its place, so that it is not finished later: the
+    /// person is told that it failed. What is told where that cannot be.
+    fn withdraw(
+        &self,
+        beneath: &Beneath,
+        versions: &Versions,
+        dir: &Path,
+        resolved: &Resolved,
+        error: Error,
+    ) -> Error {
+        let run = run_of_one(dir, beneath, versions);
+        let gone = run
+            .give_up(&resolved.path, &resolved.before)
+            .is_ok_and(|gave_up| gave_up && fs::remove_file(dir.join("resolution.json")).is_ok());
+        if !gone {
+            return Error::Unfinished { path: resolved.path.clone(), source: Box::new(error) };
+        }
+        // without its record it is none, whether its directory goes or not
+        let _ = fs::remove_dir_all(dir);
+        error
+    }
+
     /// Carries a recorded resolution out, or goes on with it.
     fn carry(&self, parent: &Path, versions: &Versions, dir: PathBuf) -> Result<Option<Verdict>, Error> {
         let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
-        let run = Run { dir: dir.clone(), parent: &beneath, versions, keeps_dir: &|_| false };
+        let run = run_of_one(&dir, &beneath, versions);
         if run.recorded() == Recorded::Clean || !dir.join("resolution.json").exists() {
             return Ok(None);
         }
@@ -275,7 +298,43 @@ impl Room {
     }
 }
 
+fn run_of_one<'a>(dir: &Path, parent: &'a Beneath, versions: &'a Versions) -> Run<'a> {
+    Run { dir: dir.to_owned(), parent, versions, keeps_dir: &|_| false }
+}
+
 fn read(dir: &Path) -> Result<Resolved, Error> {
     let path = dir.join("resolution.json");
     serde_json::from_slice(&private::read(&path)?).map_err(|source| Error::Record { path, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::beneath::hash;
+    use super::*;
+
+    #[test]
+    fn a_resolution_that_failed_is_not_finished_later() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (room, parent) = (Room::at(tmp.path().join("room")), tmp.path().join("parent"));
+        private::dir(room.dir()).unwrap();
+        fs::create_dir(&parent).unwrap();
+        fs::write(parent.join("a"), "base").unwrap();
+        let path = TreePath::new(b"a".to_vec()).unwrap();
+        let seen = room.parents(&parent, &path).unwrap();
+        let version = |bytes: &[u8]| Version::File { hash: hash(&mut &*bytes).unwrap(), executable: false };
+        // a version that is not kept cannot be prepared
+        let told =
+            room.resolve(&parent, &path, &seen, Written::Version(version(b"later")), None).unwrap_err();
+        assert!(!matches!(told, Error::Unfinished { .. }), "{told}");
+        let versions = Versions::open(&room.versions()).unwrap();
+        versions.keep(&mut &b"later"[..]).unwrap();
+        versions.sync().unwrap();
+        room.finish_resolutions(&parent).unwrap();
+        assert_eq!(fs::read_to_string(parent.join("a")).unwrap(), "base");
+        assert_eq!((room.resolved().unwrap(), fs::read_dir(&parent).unwrap().count()), (Vec::new(), 1));
+        // and the next one is written
+        room.resolve(&parent, &path, &seen, Written::Version(version(b"later")), None).unwrap();
+        assert_eq!(fs::read_to_string(parent.join("a")).unwrap(), "later");
+        assert_eq!(room.resolved().unwrap().len(), 1);
+    }
 }

@@ -14,6 +14,7 @@ use super::super::beneath::{name, sync};
 use super::super::durable::sync_all;
 use super::super::error::Error;
 use super::{Beside, Planned, Prepared, Run, Step, name_beside};
+use crate::law::hand_back::carry::Recorded;
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::plan::Way;
 use crate::law::hand_back::tree::{TreePath, Version};
@@ -95,6 +96,29 @@ impl Run<'_> {
             let _ = rustix::fs::unlinkat(&dir, &**name, AtFlags::empty());
         }
         tried
+    }
+
+    /// Gives up a run of one path while the parent's directory has there what it had before; whether it does. What was
+    /// prepared is removed.
+    pub fn give_up(&self, path: &TreePath, before: &Version) -> Result<bool, Error> {
+        let now = self.parent.version(path).map_err(Error::at("read", path))?;
+        if now.tracked() != before
+            || !matches!(self.recorded(), Recorded::Nothing | Recorded::Plan | Recorded::Prepared)
+        {
+            return Ok(false);
+        }
+        // first what says that it is prepared: cut here, it is prepared anew
+        let prepared = self.dir.join("prepared.json");
+        match std::fs::remove_file(&prepared) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &prepared)(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        if self.recorded() == Recorded::Plan {
+            self.wipe(&self.read("plan.json")?)?;
+        }
+        Ok(true)
     }
 
     /// Removes what has a name of this run wherever an earlier one can have put it.
