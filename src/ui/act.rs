@@ -80,6 +80,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Suspend => out.push(Effect::Suspend),
         A::Redraw => out.push(Effect::Redraw),
         A::Dump => out.push(Effect::Dump),
+        A::RawView => crate::ui::select_update::raw(model),
         A::TakeMenu => crate::ui::select_update::menu(model, now),
         A::SelectText => {
             to_conversation(model, conversation::Msg::Pick(conversation::Pick::Enter), now, out);

@@ -122,6 +122,8 @@ pub enum Action {
     Redraw,
     /// Keep the last messages of the screen in a file.
     Dump,
+    /// Plain text, for the terminal's own selection.
+    RawView,
     /// Send; while the model works: steer it.
     Send,
     /// Send after the turn.

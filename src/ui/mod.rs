@@ -52,6 +52,8 @@ pub mod pace;
 pub mod pane;
 /// The terminal's drawing style.
 mod pen;
+/// Plain text for the terminal's own selection.
+mod raw;
 /// The last messages.
 mod ring;
 /// The loop.

@@ -21,6 +21,7 @@ use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, approve, list};
 use crate::ui::pace::Motion;
 use crate::ui::pane::{PaneId, agents, composer, conflict, conversation, jobs, live, tree};
+use crate::ui::raw;
 use crate::ui::ring::{Ring, Secrecy};
 use crate::ui::theme::{self, Theme};
 use crate::ui::widget::diff::Shape;
@@ -107,6 +108,15 @@ pub struct Toast {
     pub until: Millis,
 }
 
+/// Views that were left: opened again, they stand where they were.
+#[derive(Default)]
+pub struct Left {
+    /// Of jobs.
+    pub jobs: Vec<job_view::State>,
+    /// Transcripts of agents.
+    pub agents: Vec<agent_view::State>,
+}
+
 /// The model.
 pub struct Model {
     /// Columns and rows.
@@ -123,10 +133,10 @@ pub struct Model {
     pub jobs: jobs::State,
     /// One of them, over the whole screen.
     pub job_view: Option<job_view::State>,
-    /// Views of jobs that were left, with their places.
-    pub job_views: Vec<job_view::State>,
-    /// Transcripts that were left, with their places.
-    pub agent_views: Vec<agent_view::State>,
+    /// Views that were left, with their places.
+    pub left: Left,
+    /// The raw view, while it is shown.
+    pub raw: Option<raw::State>,
     /// The subagents.
     pub agents: agents::State,
     /// The transcript of one of them, over the whole screen.
@@ -221,8 +231,8 @@ impl Model {
             live: live::State::default(),
             jobs: jobs::State::default(),
             job_view: None,
-            job_views: Vec::new(),
-            agent_views: Vec::new(),
+            left: Left::default(),
+            raw: None,
             agents: agents::State::default(),
             agent_view: None,
             conflict: conflict::State::new(wake.clone(), options.alone),
@@ -346,6 +356,7 @@ impl Model {
     /// Whether the panes, and an approval among them, are covered by something.
     pub fn covered(&self) -> bool {
         !self.overlays.is_empty()
+            || self.raw.is_some()
             || self.job_view.is_some()
             || self.agent_view.is_some()
             || self.conflict.shown()
@@ -377,7 +388,7 @@ impl Model {
 
     /// What moves on the screen by itself.
     pub fn motion(&self) -> Motion {
-        if self.conflict.shown() {
+        if self.conflict.shown() || self.raw.is_some() {
             return Motion::Still;
         }
         if let Some(view) = &self.job_view {

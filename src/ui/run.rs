@@ -25,6 +25,7 @@ use crate::ui::model::{Asker, Model, UiOptions};
 use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::pace::{Motion, Pacer};
 use crate::ui::pane::{composer, conflict};
+use crate::ui::select_update::RAW;
 use crate::ui::signals::{Signal, Signals};
 use crate::ui::terminal::{Got, Terminal, UiError, Wanted};
 use crate::ui::update::update;
@@ -97,6 +98,8 @@ struct Screen<'a> {
     leaving: Option<Exit>,
     /// Every job goes on when the screen is left.
     leave_jobs: bool,
+    /// The raw view is what the terminal shows.
+    raw: bool,
 }
 
 impl<'a> Screen<'a> {
@@ -153,6 +156,7 @@ impl<'a> Screen<'a> {
             events_closed: false,
             leaving: None,
             leave_jobs: false,
+            raw: false,
         })
     }
 
@@ -366,6 +370,9 @@ impl<'a> Screen<'a> {
         agent_view::sync(&mut self.model, &self.front.agents);
         self.notify();
         let now = self.clock.now();
+        if self.draw_raw(now) {
+            return;
+        }
         let (columns, rows) = self.model.size;
         let area = Rect::new(0, 0, columns.max(1), rows.max(1));
         if self.buffer.area == area {
@@ -387,6 +394,26 @@ impl<'a> Screen<'a> {
         let motion = self.model.motion();
         let counting = matches!(self.model.status.phase, crate::api::board::Phase::Retrying { .. });
         self.pacer.drawn(now.0, if counting { motion.max(Motion::Clock) } else { motion });
+    }
+
+    /// Draws the raw view, past the buffer; whether it is shown.
+    fn draw_raw(&mut self, now: Millis) -> bool {
+        let shown = self.model.raw.is_some();
+        if shown != self.raw {
+            self.raw = shown;
+            self.terminal.mouse(!shown);
+            self.writer.forget();
+        }
+        let size = self.model.size;
+        let page = self.model.raw.as_mut().and_then(|raw| raw.page(size, RAW));
+        if let Some(bytes) = page {
+            self.terminal.write(&bytes);
+        }
+        if shown {
+            self.owes_flush = false;
+            self.pacer.drawn(now.0, Motion::Still);
+        }
+        shown
     }
 
     /// Tells of what ended while nobody looked.
@@ -411,6 +438,11 @@ impl<'a> Screen<'a> {
         }
         self.model.size = self.terminal.size();
         self.writer.forget();
+        // the modes were set anew, the mouse's among them
+        self.raw = false;
+        if let Some(raw) = &mut self.model.raw {
+            raw.forget();
+        }
         self.reader = Reader::default();
         self.pacer.input();
     }
@@ -486,7 +518,10 @@ impl<'a> Screen<'a> {
                     };
                     self.tell(Msg::Say(said));
                 }
-                Effect::Redraw => self.writer.forget(),
+                Effect::Redraw => {
+                    self.writer.forget();
+                    self.model.raw.as_mut().into_iter().for_each(|raw| raw.forget());
+                }
                 Effect::Leave(exit) => (self.leaving, self.leave_jobs) = (Some(exit), false),
                 Effect::LeaveJobs(exit) => (self.leaving, self.leave_jobs) = (Some(exit), true),
             }

@@ -14,6 +14,7 @@ use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, catalog, list};
 use crate::ui::pane::PaneId;
 use crate::ui::pane::conversation::{self, Pick};
+use crate::ui::raw;
 use crate::ui::update::to_conversation;
 use crate::ui::widget::select::{Step, Unit};
 use crate::ui::widget::text::tame;
@@ -116,6 +117,30 @@ pub fn menu(model: &mut Model, now: Millis) {
     shown.hint = "Enter copies it as it was written · Esc closes".to_owned();
     model.overlays.push(Overlay::List(shown));
 }
+
+/// Shows what is on top as plain text: the terminal's own selection works in it.
+pub fn raw(model: &mut Model) {
+    let (text, top) = match (&mut model.job_view, &mut model.agent_view) {
+        (Some(view), _) => view.plain(),
+        (None, Some(view)) => view.conversation.plain(),
+        (None, None) => model.conversation.plain(),
+    };
+    model.raw = Some(raw::State::new(&text, top));
+}
+
+/// A key while that is shown: it moves, or goes back. Whether it is shown.
+pub fn raw_key(model: &mut Model, key: Key) -> bool {
+    let size = model.size;
+    let Some(shown) = &mut model.raw else { return false };
+    if !shown.key(key, size) {
+        model.raw = None;
+    }
+    true
+}
+
+/// What stands in its last row.
+pub const RAW: &str =
+    " raw: select with the mouse · ↑ ↓ PageUp PageDown Home End move · every other key goes back";
 
 /// The keys that matter while text is selected.
 pub fn hints(marks: bool) -> Vec<(Action, &'static str)> {

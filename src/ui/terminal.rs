@@ -109,6 +109,14 @@ impl Terminal {
         Ok(())
     }
 
+    /// Stops or resumes mouse reports, where they are wanted: without them the terminal selects by itself.
+    pub fn mouse(&mut self, reports: bool) {
+        if self.wanted.mouse {
+            let last = if reports { 'h' } else { 'l' };
+            self.write(format!("\x1b[?1002{last}\x1b[?1006{last}").as_bytes());
+        }
+    }
+
     /// Clears the modes for a while, so that another program can have the terminal.
     pub fn pause(&mut self) {
         self.backlog.clear();

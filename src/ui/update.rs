@@ -108,6 +108,9 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
 }
 
 fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>) {
+    if model.raw.is_some() {
+        return;
+    }
     if model.overlays.is_empty() && model.conflict.shown() {
         return conflict_update::on_mouse(model, mouse, now, out);
     }
@@ -165,6 +168,9 @@ fn pull(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
 
 /// A key, for what is on top.
 pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
+    if select_update::raw_key(model, key) {
+        return;
+    }
     if !model.overlays.is_empty() {
         model.chord = None;
         return overlay_update::on_key(model, key, now, out);

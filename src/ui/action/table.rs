@@ -45,6 +45,7 @@ pub const ACTIONS: &[(Layer, Action, &str, &str)] = &[
     (Layer::Global, Action::Suspend, "suspend", "Stop the program until `fg`"),
     (Layer::Global, Action::Redraw, "redraw", "Draw the whole screen anew"),
     (Layer::Global, Action::Dump, "dump", "Keep the last messages of the screen in a file"),
+    (Layer::Global, Action::RawView, "raw-view", "Plain text for the terminal's own selection"),
     (Layer::Composer, Action::Send, "send", "Send; while the model works: steer it"),
     (Layer::Composer, Action::Queue, "queue", "Send after the turn"),
     (Layer::Composer, Action::Newline, "newline", "A new line"),

@@ -17,7 +17,7 @@ use crate::ui::pane::{agents, conversation};
 const WHEEL_ROWS: i32 = 3;
 
 /// Actions from everywhere that are good here too; the others are of what the view covers.
-const ALSO: [Action; 3] = [Action::Redraw, Action::Suspend, Action::Dump];
+const ALSO: [Action; 4] = [Action::Redraw, Action::Suspend, Action::Dump, Action::RawView];
 
 /// A key for the view.
 pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {

@@ -51,8 +51,8 @@ pub fn open(model: &mut Model, path: String, out: &mut Vec<Effect>) {
     out.push(Effect::Send(Command::Agent { path: path.clone(), ask: AgentAsk::Look }));
     close(model);
     // one that was left stands where it was
-    let before = model.agent_views.iter().position(|view| view.path == path);
-    let view = before.map(|at| model.agent_views.remove(at)).unwrap_or_else(|| State {
+    let before = model.left.agents.iter().position(|view| view.path == path);
+    let view = before.map(|at| model.left.agents.remove(at)).unwrap_or_else(|| State {
         path,
         conversation: fresh(model),
         shared: None,
@@ -67,10 +67,10 @@ pub fn open(model: &mut Model, path: String, out: &mut Vec<Effect>) {
 /// Leaves it.
 pub fn close(model: &mut Model) {
     let Some(view) = model.agent_view.take() else { return };
-    if model.agent_views.len() >= LEFT_MAX {
-        model.agent_views.remove(0);
+    if model.left.agents.len() >= LEFT_MAX {
+        model.left.agents.remove(0);
     }
-    model.agent_views.push(view);
+    model.left.agents.push(view);
 }
 
 /// Takes what is new of the agent's record; whether anything did change.

@@ -22,8 +22,8 @@ use crate::ui::pane::jobs;
 const WHEEL_ROWS: i64 = 3;
 
 /// Actions from everywhere that are good here too; the others are of what the view covers.
-const ALSO: [Action; 5] =
-    [Action::Redraw, Action::Suspend, Action::Dump, Action::Help, Action::AnswerApproval];
+const ALSO: [Action; 6] =
+    [Action::Redraw, Action::Suspend, Action::Dump, Action::Help, Action::AnswerApproval, Action::RawView];
 
 /// A key for the view.
 pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {

@@ -366,6 +366,10 @@ impl Log {
     pub fn holds(&self, start: u64) -> bool {
         self.held.head().is_some_and(|head| start >= head) && start < self.held.end()
     }
+    /// Where the first line begins that is held.
+    pub fn head(&self) -> Option<u64> {
+        self.held.head().filter(|head| *head < self.held.end())
+    }
     /// Where the line after one begins.
     pub fn next_line(&mut self, start: u64) -> Option<u64> {
         let end = self.holds(start).then(|| self.lay(start).end)?;

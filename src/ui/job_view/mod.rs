@@ -108,8 +108,8 @@ pub fn open(model: &mut Model, job: JobId, out: &mut Vec<Effect>) {
         out.push(Effect::Send(Command::Job { job, ask: JobAsk::Watch(true) }));
     }
     // one that was left stands where it was
-    let before = model.job_views.iter().position(|view| view.job == job);
-    let view = before.map(|at| model.job_views.remove(at)).unwrap_or_else(|| State::new(job));
+    let before = model.left.jobs.iter().position(|view| view.job == job);
+    let view = before.map(|at| model.left.jobs.remove(at)).unwrap_or_else(|| State::new(job));
     model.job_view = Some(view);
     size(model, out);
 }
@@ -125,10 +125,10 @@ pub fn close(model: &mut Model, out: &mut Vec<Effect>) {
     state.find = state.find.map(|find| Find { asked: None, ..find });
     (state.attached, state.given) = (Attached::No, None);
     state.pick.clear();
-    if model.job_views.len() >= LEFT_MAX {
-        model.job_views.remove(0);
+    if model.left.jobs.len() >= LEFT_MAX {
+        model.left.jobs.remove(0);
     }
-    model.job_views.push(state);
+    model.left.jobs.push(state);
 }
 
 /// Gives the job's terminal the size of the place that its picture has.

@@ -121,6 +121,23 @@ impl State {
         }
         (!out.is_empty()).then_some(Ok(out))
     }
+    /// What is held of the log as plain text, and which of its lines is at the top of the view.
+    pub fn plain(&mut self) -> (String, usize) {
+        let (mut out, mut top) = (String::new(), 0);
+        let first = self.log.row_at(0).map(|((start, _), _)| start);
+        let mut at = self.log.head();
+        while let Some(start) = at {
+            if Some(start) == first {
+                top = out.lines().count();
+            }
+            out.push_str(&self.log.laid(start).text);
+            if self.log.ends(start) {
+                out.push('\n');
+            }
+            at = self.log.next_line(start);
+        }
+        (out, top)
+    }
     /// Selecting by keys.
     pub fn picking(&mut self, pick: Pick, height: u16) -> Option<Result<String, &'static str>> {
         if pick == Pick::Enter {

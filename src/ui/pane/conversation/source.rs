@@ -98,46 +98,64 @@ impl State {
     /// The whole transcript as plain text, for the pager.
     pub fn transcript(&self) -> String {
         let mut out = String::new();
-        for item in &self.items {
-            if item.gap {
+        self.items.iter().for_each(|item| write(item, true, &mut out));
+        out
+    }
+    /// The same without marks before lines, and which of its lines is at the top of the view.
+    pub fn plain(&mut self) -> (String, usize) {
+        let height = self.height;
+        let scroll = self.scroll;
+        let top = scroll.top(&mut self.lay(), height).item;
+        let (mut out, mut line) = (String::new(), 0);
+        for (index, item) in self.items.iter().enumerate() {
+            if index == top {
+                line = out.lines().count();
+            }
+            write(item, false, &mut out);
+        }
+        (out, line)
+    }
+}
+
+/// Adds an item as plain text; `marks`: a message of the person has its mark before it.
+fn write(item: &Item, marks: bool, out: &mut String) {
+    if item.gap {
+        out.push('\n');
+    }
+    match &item.body {
+        Body::User { .. } if marks => {
+            for (index, line) in copied(item).lines().enumerate() {
+                out.push_str(if index == 0 { "❯ " } else { "  " });
+                out.push_str(line);
                 out.push('\n');
             }
-            match &item.body {
-                Body::User { .. } => {
-                    for (index, line) in copied(item).lines().enumerate() {
-                        out.push_str(if index == 0 { "❯ " } else { "  " });
-                        out.push_str(line);
-                        out.push('\n');
-                    }
-                }
-                Body::Prose { source, head, .. } => {
-                    match head {
-                        Some(Head::Thinking) => out.push_str("[thinking]\n"),
-                        Some(Head::Compaction(..)) => out.push_str("[older messages were summarised]\n"),
-                        None => {}
-                    }
-                    push_lines(&mut out, source.text());
-                }
-                Body::Call(call) => {
-                    let status = call.settled().map_or("running", |settle| settle.status.word());
-                    let what = call.command().unwrap_or(&call.title);
-                    out.push_str(&format!("[{} · {status}] {what}\n", call.tool));
-                    push_lines(&mut out, &called(call));
-                    if let Some(path) = call.settled().and_then(|settle| settle.artifact.as_ref()) {
-                        out.push_str(&format!("[all of it: {}]\n", path.display()));
-                    }
-                }
-                Body::Ended(ended) => {
-                    push_lines(&mut out, &copied(item));
-                    if let Some(path) = &ended.output {
-                        out.push_str(&format!("[all of it: {}]\n", path.display()));
-                    }
-                }
-                Body::Report(report) => push_lines(&mut out, &report.source()),
-                Body::Words { text, .. } => push_lines(&mut out, text),
+        }
+        Body::User { .. } => push_lines(out, &copied(item)),
+        Body::Prose { source, head, .. } => {
+            match head {
+                Some(Head::Thinking) => out.push_str("[thinking]\n"),
+                Some(Head::Compaction(..)) => out.push_str("[older messages were summarised]\n"),
+                None => {}
+            }
+            push_lines(out, source.text());
+        }
+        Body::Call(call) => {
+            let status = call.settled().map_or("running", |settle| settle.status.word());
+            let what = call.command().unwrap_or(&call.title);
+            out.push_str(&format!("[{} · {status}] {what}\n", call.tool));
+            push_lines(out, &called(call));
+            if let Some(path) = call.settled().and_then(|settle| settle.artifact.as_ref()) {
+                out.push_str(&format!("[all of it: {}]\n", path.display()));
             }
         }
-        out
+        Body::Ended(ended) => {
+            push_lines(out, &copied(item));
+            if let Some(path) = &ended.output {
+                out.push_str(&format!("[all of it: {}]\n", path.display()));
+            }
+        }
+        Body::Report(report) => push_lines(out, &report.source()),
+        Body::Words { text, .. } => push_lines(out, text),
     }
 }
 
