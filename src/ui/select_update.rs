@@ -139,8 +139,7 @@ pub fn raw_key(model: &mut Model, key: Key) -> bool {
 }
 
 /// What stands in its last row.
-pub const RAW: &str =
-    " raw: select with the mouse · ↑ ↓ PageUp PageDown Home End move · every other key goes back";
+pub const RAW: &str = " raw: Esc goes back · ↑ ↓ PageUp PageDown Home End move · select with the mouse";
 
 /// The keys that matter while text is selected.
 pub fn hints(marks: bool) -> Vec<(Action, &'static str)> {
