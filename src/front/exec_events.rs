@@ -270,6 +270,9 @@ fn agent_ended(end: &AgentEnd, out: &mut Vec<Value>) {
         }
         out.push(told);
     }
+    if let Some(why) = &end.trouble {
+        out.push(json!({"type": "notice", "level": "error", "text": format!("agent {name}: {why}")}));
+    }
     out.push(json!({"type": "child.ended", "name": name, "status": end.end.status()}));
 }
 
@@ -340,3 +343,6 @@ pub fn line(event: &Value) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
