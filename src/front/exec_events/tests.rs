@@ -1,5 +1,5 @@
-#![allow(clippy::unwrap_used)]
 //! What `exec` tells of an agent's end. Real runs of it: `tests/it/agents_crash.rs`, `tests/it/agent_turns.rs`.
+#![allow(clippy::unwrap_used)]
 
 use super::{AgentEnd, AgentNode, agent_ended, line};
 use crate::api::agent::Workspace;
