@@ -164,9 +164,7 @@ impl State {
                 }
             }
             Pick::Swap => {
-                if let Some(selection) = &mut self.pick.selection {
-                    std::mem::swap(&mut selection.anchor, &mut selection.head);
-                    let at = selection.head.from;
+                if let Some(at) = self.pick.swap() {
                     self.show_caret(Caret { at, goal: None });
                 }
             }

@@ -452,6 +452,12 @@ impl<A: Copy + PartialEq> Picker<A> {
             _ => Some(Selection { unit, anchor: on, head: on }),
         };
     }
+    /// Turns the selection round; where its moving end is now, if there is one.
+    pub fn swap(&mut self) -> Option<Point<A>> {
+        let selection = self.selection.as_mut()?;
+        std::mem::swap(&mut selection.anchor, &mut selection.head);
+        Some(selection.head.from)
+    }
 }
 
 #[cfg(test)]
