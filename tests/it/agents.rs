@@ -13,16 +13,15 @@ use windlass::api::agent::{AgentEnd, AgentRow, AgentState};
 use windlass::api::board::Record;
 use windlass::api::command::{AgentAsk, Command};
 use windlass::api::entry::{CallStatus, Details, EntryBody, TurnStatus};
-use windlass::api::event::ModelInfo;
 use windlass::api::message::Ask;
-use windlass::api::provider::ModelCard;
 use windlass::base::Millis;
-use windlass::engine::{ModelInUse, Models, Options, Which};
+use windlass::engine::{Options, Which};
 use windlass::law::children::{Bounds, By, End};
 use windlass::provider::scripted::Scripted;
 use windlass::provider::{Answering, Control, Provider, StreamEvent};
 use windlass::store;
 
+use crate::jobs_tool::OneModel;
 use crate::session::{Place, Running};
 
 pub fn says(text: &str) -> Value {
@@ -493,21 +492,6 @@ impl Provider for Heard {
     }
     fn for_agent(&self, path: &str) -> Option<Result<Arc<dyn Provider>, String>> {
         self.script.for_agent(path)
-    }
-}
-
-struct OneModel(Arc<Heard>);
-
-impl Models for OneModel {
-    fn find(&self, name: &str) -> Result<ModelInUse, String> {
-        let (provider, card) = (self.0.clone(), ModelCard::default());
-        Ok(ModelInUse { id: name.into(), name: name.into(), provider, card, scripted: true })
-    }
-    fn list(&self) -> Vec<ModelInfo> {
-        Vec::new()
-    }
-    fn store_key(&self, _: &str, _: &str) -> Result<String, String> {
-        Err("no keys in tests".into())
     }
 }
 

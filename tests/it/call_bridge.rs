@@ -26,16 +26,15 @@ use windlass::api::access::{Decision, Mode};
 use windlass::api::board::Record;
 use windlass::api::command::Command;
 use windlass::api::entry::EntryBody;
-use windlass::api::event::ModelInfo;
 use windlass::api::message::{Ask, Message};
-use windlass::api::provider::ModelCard;
 use windlass::base::CallId;
-use windlass::engine::{ModelInUse, Models, Options, Which};
+use windlass::engine::{Options, Which};
 use windlass::law::output::{Keep, OutputLimits, Truncation};
 use windlass::provider::scripted::Scripted;
 use windlass::provider::{Answering, Control, Provider, StreamEvent};
 use windlass::store::Dirs;
 
+use crate::jobs_tool::OneModel;
 use crate::session::{Place, Running};
 
 const SCENARIOS: usize = 300;
@@ -217,26 +216,6 @@ impl Provider for Listening {
     fn stream(&self, ask: Ask, control: Control, events: mpsc::Sender<StreamEvent>) -> Answering {
         self.asked.lock().unwrap().push(ask.messages.clone());
         self.script.stream(ask, control, events)
-    }
-}
-
-struct OneModel(Arc<Listening>);
-
-impl Models for OneModel {
-    fn find(&self, name: &str) -> Result<ModelInUse, String> {
-        Ok(ModelInUse {
-            id: name.into(),
-            name: name.into(),
-            provider: self.0.clone(),
-            card: ModelCard::default(),
-            scripted: true,
-        })
-    }
-    fn list(&self) -> Vec<ModelInfo> {
-        Vec::new()
-    }
-    fn store_key(&self, _: &str, _: &str) -> Result<String, String> {
-        Err("no keys in tests".into())
     }
 }
 

@@ -512,7 +512,8 @@ impl Provider for Listening {
     }
 }
 
-pub struct OneModel(pub Arc<Listening>);
+/// The only model there is.
+pub struct OneModel(pub Arc<dyn Provider>);
 
 impl Models for OneModel {
     fn find(&self, name: &str) -> Result<ModelInUse, String> {
