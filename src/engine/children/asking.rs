@@ -17,8 +17,9 @@ use crate::tool::Later;
 use crate::tool::crew::{Crew as Asks, NewAgent, Rest, Stands};
 use crate::workspace::child::Room;
 
-use super::crew::{Crew, Inner, News, Post, above};
+use super::crew::{Crew, Inner, News, above};
 use super::kid::{ChildOf, Kid, Order};
+use super::post::Post;
 
 /// What a session is when a call asks.
 #[derive(Clone)]

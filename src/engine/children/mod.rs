@@ -1,11 +1,10 @@
 //! Subagents: sessions of their own that work for a session, in its directory or in a copy of it.
 //!
-//! In reading order: `crew` (all agents of a program's session, and the law behind a lock), `kid` (what is kept of
-//! each), `asking` (where calls ask for them), `live` (the task of one run: its copy, its session, its end), `watch`
-//! (what its record tells goes to its row), `back` (its hand-back), `ending`
-//! (its end, kept before that), `session` (the owner's part: nodes in the journal,
-//! ends in the conversation, approvals), `unheard` (ends for
-//! a session that is closed), `found` (agents of an earlier program).
+//! In reading order: `crew` (all agents of a program's session, and the law behind a lock), `post` (one session's
+//! place among them), `kid` (what is kept of each), `asking` (where calls ask for them), `live` (the task of one run:
+//! its copy, its session, its end), `watch` (what its record tells goes to its row), `back` (its hand-back), `ending`
+//! (its end, kept before that), `session` (the owner's part: nodes in the journal, ends in the conversation,
+//! approvals), `unheard` (ends for a session that is closed), `found` (agents of an earlier program).
 //!
 //! Not here: who works when and who has ended (`law::children`), the copies themselves (`workspace::child`).
 
@@ -16,11 +15,13 @@ mod ending;
 mod found;
 mod kid;
 mod live;
+mod post;
 mod session;
 mod unheard;
 mod watch;
 
 pub use asking::Asking;
-pub use crew::{Crew, Post};
+pub use crew::Crew;
 pub use found::{Known, has_copy};
 pub use kid::ChildOf;
+pub use post::Post;
