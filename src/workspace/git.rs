@@ -192,7 +192,7 @@ mod tests {
         let asking = nix::sys::pthread::pthread_self();
         // slower than a fork: one that has a signal pending begins again, and a storm would let none begin
         let pace = Duration::from_millis(1);
-        let (over, ended) = std::sync::mpsc::channel::<()>();
+        let (over, ended) = std::sync::mpsc::sync_channel::<()>(1);
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 while ended.recv_timeout(pace) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
