@@ -10,6 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::api::board::Phase;
 use crate::api::command::{Command, Query};
 use crate::api::job::Notify;
 use crate::base::Millis;
@@ -100,6 +101,8 @@ struct Screen<'a> {
     leave_jobs: bool,
     /// The raw view is what the terminal shows.
     raw: bool,
+    /// The turn was interrupted: that it is over is drawn at once.
+    stopping: bool,
 }
 
 impl<'a> Screen<'a> {
@@ -157,6 +160,7 @@ impl<'a> Screen<'a> {
             leaving: None,
             leave_jobs: false,
             raw: false,
+            stopping: false,
         })
     }
 
@@ -259,7 +263,8 @@ impl<'a> Screen<'a> {
             PollFd::from_borrowed_fd(self.wake.as_fd(), PollFlags::IN),
         ];
         // while a frame is owed anyway, tokens wake nobody: it takes them all. What answers a key does.
-        let held = self.terminal.flushed() && self.pacer.owes_stream() && !self.model.attached();
+        let held =
+            self.terminal.flushed() && self.pacer.owes_stream() && !self.model.attached() && !self.stopping;
         let polled = if held { &mut fds[..2] } else { &mut fds[..] };
         let _ = poll(polled, wait.as_ref());
         (fds[0].revents(), !fds[2].revents().is_empty(), !fds[1].revents().is_empty())
@@ -346,8 +351,11 @@ impl<'a> Screen<'a> {
                 }
             }
         }
+        let record = self.front.shared.read();
+        let over = self.stopping && record.status.phase == Phase::Idle;
+        self.stopping &= !over;
         // what answers a key is not held back
-        if job_view::answers(&self.model, &self.front.shared.read()) {
+        if over || job_view::answers(&self.model, &record) {
             self.pacer.input();
         } else {
             self.pacer.stream();
@@ -392,7 +400,7 @@ impl<'a> Screen<'a> {
         }
         self.owes_flush = self.model.approve.unflushed() && !self.model.covered();
         let motion = self.model.motion();
-        let counting = matches!(self.model.status.phase, crate::api::board::Phase::Retrying { .. });
+        let counting = matches!(self.model.status.phase, Phase::Retrying { .. });
         self.pacer.drawn(now.0, if counting { motion.max(Motion::Clock) } else { motion });
     }
 
@@ -529,6 +537,7 @@ impl<'a> Screen<'a> {
     }
 
     fn send(&mut self, command: Command) {
+        self.stopping |= matches!(command, Command::Interrupt);
         if let Err(command) = self.front.send(command) {
             self.tell(Msg::NotSent(command));
         }

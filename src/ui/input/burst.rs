@@ -1,5 +1,10 @@
-//! Pastes of terminals that do not bracket them: text with a line end in its middle that arrives in
-//! one read was not typed. No key waits for this: a read is judged by itself and the one before it.
+//! What only reads and their times tell: pastes of terminals that do not bracket them, and whether an
+//! ESC is the Escape key.
+//!
+//! Text with a line end in its middle that arrives in one read was not typed. No key waits for this: a
+//! read is judged by itself and the one before it. An ESC that is a read of its own is the key after
+//! 15 ms on a line that keeps sequences whole, for a terminal writes a sequence at once; at the end of
+//! a longer read, or once a line was seen to cut after an ESC, it is after 50.
 
 use super::decode::normalise;
 use super::{Decoder, Input};
@@ -10,6 +15,10 @@ const LONG: usize = 64;
 const NEAR_MS: u64 = 30;
 /// A terminal sends Alt and a letter at once: a letter this long after an Escape was typed by itself.
 const APART_MS: u64 = 8;
+/// How long an ESC that is a read of its own may be the beginning of a sequence. tmux waits 10 ms.
+const LONE_WAIT_MS: u64 = 15;
+/// How late the rest of a sequence may come and is known as such, though its ESC was taken for the key.
+const LATE_MS: u64 = 50;
 
 /// The decoder with an eye for bursts.
 #[derive(Debug, Default)]
@@ -19,6 +28,12 @@ pub struct Reader {
     burst_at: Option<u64>,
     /// When anything was read last.
     read_at: u64,
+    /// The last read was an ESC alone.
+    lone: bool,
+    /// That ESC was taken for the key.
+    taken: bool,
+    /// This line was seen to cut a sequence after its ESC.
+    cuts: bool,
 }
 
 impl Reader {
@@ -33,11 +48,18 @@ impl Reader {
             }
             return;
         }
-        let apart = now.saturating_sub(std::mem::replace(&mut self.read_at, now)) >= APART_MS;
+        let since = now.saturating_sub(std::mem::replace(&mut self.read_at, now));
         let letter = bytes.first().is_some_and(|byte| byte.is_ascii_alphanumeric() && !b"OP".contains(byte));
-        if apart && letter && self.decoder.holds_escape() {
+        let held = self.decoder.holds_escape();
+        if since >= APART_MS && letter && held {
             self.decoder.time_out(out);
         }
+        let late = std::mem::take(&mut self.taken) && since <= LATE_MS && is_rest(bytes);
+        if late {
+            self.decoder.feed(b"\x1b", out);
+        }
+        self.cuts |= late || (held && bytes.first().is_some_and(|byte| b"[O]P_".contains(byte)));
+        self.lone = bytes == b"\x1b" && self.decoder.at_rest();
         self.decoder.feed(bytes, out);
     }
 
@@ -59,12 +81,25 @@ impl Reader {
 
     /// How many milliseconds without a byte end what is held; none: nothing is held.
     pub fn wait_ms(&self) -> Option<u64> {
+        if self.lone && !self.cuts && self.decoder.holds_escape() {
+            return Some(LONE_WAIT_MS);
+        }
         self.decoder.wait_ms()
     }
 
     /// The wait is over.
     pub fn time_out(&mut self, out: &mut Vec<Input>) {
+        self.taken = self.decoder.holds_escape();
         self.decoder.time_out(out);
+    }
+}
+
+/// Whether a read can only be what follows the ESC of a sequence: no hand types its two bytes at once.
+fn is_rest(bytes: &[u8]) -> bool {
+    match bytes {
+        [b'[', last, ..] => matches!(last, 0x20..=0x7e),
+        [b'O', last] => last.is_ascii_alphabetic(),
+        _ => false,
     }
 }
 
@@ -116,6 +151,43 @@ mod tests {
         // the beginning of a sequence may be late
         assert_eq!(read(&[("\x1b", 100), ("[A", 130)]), [Input::Key(Key::plain(Code::Up))]);
         assert_eq!(read(&[("\x1b", 100), ("OA", 130)]), [Input::Key(Key::plain(Code::Up))]);
+    }
+
+    #[test]
+    fn a_lone_escape_waits_less_where_no_sequence_was_cut() {
+        let waits = |reads: &[&str]| {
+            let mut reader = Reader::default();
+            let mut out = Vec::new();
+            reads.iter().for_each(|text| reader.read(text.as_bytes(), 0, &mut out));
+            reader.wait_ms()
+        };
+        assert_eq!(waits(&["\x1b"]), Some(15));
+        assert_eq!(waits(&["\x1b[A", "\x1b"]), Some(15));
+        assert_eq!(waits(&["\x1b[A\x1b"]), Some(50), "it ends a longer read");
+        assert_eq!(waits(&["\x1b", "[A", "\x1b"]), Some(50), "the line cut one before");
+        assert_eq!(waits(&["\x1b", "\x1b"]), Some(50), "a second one may be of another kind");
+        assert_eq!(waits(&["\x1b["]), Some(1000));
+    }
+
+    #[test]
+    fn the_rest_of_a_sequence_whose_escape_was_taken_is_no_text() {
+        let late = |rest: &str, at: u64| {
+            let mut reader = Reader::default();
+            let mut out = Vec::new();
+            reader.read(b"\x1b", 100, &mut out);
+            reader.time_out(&mut out);
+            reader.read(rest.as_bytes(), at, &mut out);
+            assert_eq!(out.remove(0), Input::Key(Key::plain(Code::Escape)));
+            reader.read(b"\x1b", 300, &mut out);
+            (out, reader.wait_ms())
+        };
+        let key = |code| Input::Key(Key::plain(code));
+        assert_eq!(late("[A", 140), (vec![key(Code::Up)], Some(50)), "and from then on it waits");
+        assert_eq!(late("OA", 140), (vec![key(Code::Up)], Some(50)));
+        let typed = |text: &str| text.chars().map(|c| key(Code::Char(c))).collect::<Vec<_>>();
+        assert_eq!(late("[A", 180), (typed("[A"), Some(15)), "too late to be of it");
+        assert_eq!(late("[", 140), (typed("["), Some(15)), "a key");
+        assert_eq!(late("Oh no", 140), (typed("Oh no"), Some(15)), "a paste");
     }
 
     #[test]

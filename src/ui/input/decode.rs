@@ -1,6 +1,7 @@
 //! Bytes become events. Pure: however the bytes are cut into reads, the events are the same.
 //!
-//! A sequence that is not whole yet is kept. Only time can end it: a lone Escape after 50 ms, any
+//! A sequence that is not whole yet is kept. Only time can end it: a lone Escape after 50 ms (or
+//! sooner, where the reads tell that it is the key: `burst`), any
 //! other beginning after a second, in which case it is swallowed and never shown as text.
 
 use super::keys;
@@ -12,7 +13,7 @@ const ESCAPE_WAIT_MS: u64 = 50;
 const SEQUENCE_WAIT_MS: u64 = 1000;
 /// How long a paste may pause before it is taken as it is.
 const PASTE_WAIT_MS: u64 = 5000;
-/// Longest sequence that is kept; of a longer one the rest is swallowed.
+/// Longest sequence that is read; a longer one is swallowed to its end, however it was cut.
 const SEQUENCE_MAX: usize = 4096;
 const PASTE_END: &[u8] = b"\x1b[201~";
 
@@ -23,10 +24,19 @@ pub struct Decoder {
     held: Vec<u8>,
     /// The paste at hand.
     paste: Option<Vec<u8>>,
-    /// Whether the string sequence at hand has passed its limit.
-    skipping: bool,
+    /// The sequence at hand has passed its limit: what ends it.
+    skipping: Option<Skip>,
     /// Whether a bracketed paste was ever seen.
     pub saw_bracket: bool,
+}
+
+/// What kind of sequence is swallowed to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Skip {
+    /// One with numbers and a last byte (CSI).
+    Csi,
+    /// One with a text and a terminator (OSC, DCS, APC).
+    String,
 }
 
 /// What the beginning of the held bytes is.
@@ -54,17 +64,15 @@ impl Decoder {
             if at >= self.held.len() {
                 break;
             }
-            if self.skipping {
-                match string_end(&self.held[at..], 0) {
+            if let Some(kind) = self.skipping {
+                match kind.end(&self.held[at..]) {
                     Some(len) => {
-                        self.skipping = false;
+                        self.skipping = None;
                         at += len;
                         continue;
                     }
                     None => {
-                        // a trailing ESC may be half of the terminator
-                        let keep = usize::from(self.held.ends_with(b"\x1b"));
-                        at = self.held.len() - keep;
+                        at = self.skipped();
                         break;
                     }
                 }
@@ -72,14 +80,15 @@ impl Decoder {
             match step(&self.held[at..]) {
                 Step::More => {
                     if self.held.len() - at > SEQUENCE_MAX {
-                        // all of it goes, but for half of a terminator
-                        self.skipping = self.held.get(at + 1) != Some(&b'[');
-                        at = self.held.len() - usize::from(self.held.ends_with(b"\x1b"));
+                        let csi = self.held.get(at + 1) == Some(&b'[');
+                        self.skipping = Some(if csi { Skip::Csi } else { Skip::String });
+                        at = self.skipped();
                     }
                     break;
                 }
                 Step::Take(len, input) => {
-                    out.extend(input);
+                    // one that came in a single read is swallowed as one that came in many
+                    out.extend(input.filter(|_| len <= SEQUENCE_MAX));
                     at += len;
                 }
                 Step::PasteBegin(len) => {
@@ -90,6 +99,11 @@ impl Decoder {
             }
         }
         self.held.drain(..at);
+    }
+
+    /// Where what is held ends, but for an ESC at its end: that may be half of a terminator.
+    fn skipped(&self) -> usize {
+        self.held.len() - usize::from(self.held.ends_with(b"\x1b"))
     }
 
     /// Moves held bytes from `at` into the paste. None: it goes on (all is taken); else where it ended.
@@ -112,21 +126,21 @@ impl Decoder {
 
     /// Whether a lone Escape is held.
     pub fn holds_escape(&self) -> bool {
-        self.held == [0x1b] && self.paste.is_none() && !self.skipping
+        self.held == [0x1b] && self.paste.is_none() && self.skipping.is_none()
     }
 
     /// Whether nothing is held.
     pub fn at_rest(&self) -> bool {
-        self.held.is_empty() && self.paste.is_none() && !self.skipping
+        self.held.is_empty() && self.paste.is_none() && self.skipping.is_none()
     }
 
     /// How many milliseconds without a byte end what is held; none: nothing is held.
     pub fn wait_ms(&self) -> Option<u64> {
         if self.paste.is_some() {
             Some(PASTE_WAIT_MS)
-        } else if self.held == [0x1b] && !self.skipping {
+        } else if self.holds_escape() {
             Some(ESCAPE_WAIT_MS)
-        } else if self.held.is_empty() && !self.skipping {
+        } else if self.at_rest() {
             None
         } else {
             Some(SEQUENCE_WAIT_MS)
@@ -141,7 +155,7 @@ impl Decoder {
             return;
         }
         let held = std::mem::take(&mut self.held);
-        if std::mem::take(&mut self.skipping) {
+        if self.skipping.take().is_some() {
             return;
         }
         match held.as_slice() {
@@ -150,6 +164,20 @@ impl Decoder {
                 out.push(Input::Key(Key::with(Code::Char(char::from(*byte)), Mods::ALT)));
             }
             _ => {}
+        }
+    }
+}
+
+impl Skip {
+    /// Where the rest of the sequence ends; none: not yet.
+    fn end(self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Skip::String => string_end(bytes, 0),
+            Skip::Csi => {
+                let at = bytes.iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
+                // a byte that is none of a sequence's stands for itself
+                Some(at + usize::from(matches!(bytes[at], 0x40..=0x7e)))
+            }
         }
     }
 }

@@ -112,6 +112,35 @@ fn a_string_without_end_holds_no_memory() {
     assert_eq!(out, [Input::Key(Key::plain(Code::Char('x')))]);
 }
 
+#[test]
+fn a_sequence_that_is_too_long_is_swallowed_to_its_end_however_it_is_cut() {
+    let digits = "1".repeat(SEQUENCE_MAX * 2);
+    for (sequence, rest) in [
+        (format!("\x1b[{digits}A"), ""),
+        (format!("\x1b[<{digits}M"), ""),
+        // what is none of its bytes stands for itself
+        (format!("\x1b[{digits}"), "\x1b[B"),
+        (format!("\x1b[{digits}"), "\r"),
+        (format!("\x1b[{digits}"), "é"),
+        (format!("\x1b]11;{digits}\x1b\\"), ""),
+        (format!("\x1bP>|{digits}\x07"), ""),
+        (format!("\x1b]11;{digits}"), "\x1b[B"),
+    ] {
+        let bytes = format!("{sequence}{rest}x").into_bytes();
+        let wanted = decode(format!("{rest}x").as_bytes());
+        for read in [1, 7, 1000, SEQUENCE_MAX, SEQUENCE_MAX + 1, bytes.len()] {
+            let mut decoder = Decoder::default();
+            let mut out = Vec::new();
+            for bytes in bytes.chunks(read) {
+                decoder.feed(bytes, &mut out);
+                assert!(decoder.held.len() <= SEQUENCE_MAX + read);
+            }
+            decoder.time_out(&mut out);
+            assert_eq!(out, wanted, "{rest:?} in reads of {read}");
+        }
+    }
+}
+
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let fixed: Vec<&[u8]> = vec![
         b"\x1b[A",
