@@ -18,14 +18,13 @@ use windlass::api::access::Mode;
 use windlass::api::agent::AgentState;
 use windlass::api::command::{AgentAsk, Command};
 use windlass::api::entry::EntryBody;
-use windlass::api::event::ModelInfo;
 use windlass::api::message::{Answer, Ask, Block, Body, Finish, Message, Stop};
-use windlass::api::provider::ModelCard;
 use windlass::base::Millis;
-use windlass::engine::{ModelInUse, Models, Which};
+use windlass::engine::Which;
 use windlass::law::children::{Asked, Bounds, By, Children, Effect, End, Event, State};
 use windlass::provider::{Answering, Control, Failure, FailureKind, Provider, StreamEvent};
 
+use crate::jobs_tool::OneModel;
 use crate::scenarios;
 use crate::session::{Place, Running};
 
@@ -186,22 +185,6 @@ fn spoken(ask: &Ask) -> (Vec<Body>, Finish) {
     }
 }
 
-struct OneModel(Outcomes);
-
-impl Models for OneModel {
-    fn find(&self, name: &str) -> Result<ModelInUse, String> {
-        let provider = Arc::new(Told { agent: None, outcomes: Arc::clone(&self.0) });
-        let card = ModelCard::default();
-        Ok(ModelInUse { id: name.into(), name: name.into(), provider, card, scripted: true })
-    }
-    fn list(&self) -> Vec<ModelInfo> {
-        Vec::new()
-    }
-    fn store_key(&self, _: &str, _: &str) -> Result<String, String> {
-        Err("no keys".into())
-    }
-}
-
 fn shown(session: &Running) -> String {
     let mut out = String::new();
     session.look(|record| {
@@ -232,7 +215,8 @@ fn ends(session: &Running) -> Vec<String> {
 fn carry_out(scenario: &Scenario) {
     let place = Place::new();
     let outcomes = Outcomes::default();
-    let models = Arc::new(OneModel(Arc::clone(&outcomes)));
+    let told = Told { agent: None, outcomes: Arc::clone(&outcomes) };
+    let models = Arc::new(OneModel(Arc::new(told)));
     let mut session = place.open_with(r#"{"turns": []}"#, Mode::Auto, Which::New, |options| {
         options.models = models;
         options.limits.agents = Bounds { at_once: scenario.at_once, depth: 1, stall: None };
