@@ -95,7 +95,9 @@ impl Owner {
     fn system(&mut self) -> String {
         if self.system.is_empty() {
             let home = std::env::home_dir();
-            let found = instructions::read(&self.cwd, self.options.dirs.config(), home.as_deref());
+            let view = self.options.held.as_ref().map(|held| held.view());
+            let config = self.options.dirs.config();
+            let found = instructions::read(&self.cwd, config, home.as_deref(), view.as_ref());
             for note in &found.notes {
                 self.say(Level::Warning, note.clone());
             }

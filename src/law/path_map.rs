@@ -34,6 +34,27 @@ pub struct View {
     pub from: PathBuf,
 }
 
+impl View {
+    /// Where a path is that the child sees, without links in it: beneath its directory in the copy, else as it is.
+    pub fn disk(&self, seen: &Path) -> PathBuf {
+        moved(seen, &self.parent, &self.copy)
+    }
+
+    /// The path by which the child sees a place of the disk.
+    pub fn seen(&self, disk: &Path) -> PathBuf {
+        moved(disk, &self.copy, &self.parent)
+    }
+}
+
+fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
+    path.strip_prefix(from).map_or_else(|_| path.to_owned(), |below| joined(to, below))
+}
+
+/// Joined, without the slash that an empty path would leave at the end.
+fn joined(above: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { above.to_owned() } else { above.join(below) }
+}
+
 /// A path in the copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
@@ -95,8 +116,7 @@ pub fn map(view: &View, named: &Path, mut look: impl FnMut(&Path) -> Fact) -> Re
         return Err(Refusal::Outside);
     }
     let relative = at.relative();
-    let absolute =
-        if relative.as_os_str().is_empty() { view.copy.clone() } else { view.copy.join(&relative) };
+    let absolute = joined(&view.copy, &relative);
     Ok(Mapped { relative, absolute })
 }
 

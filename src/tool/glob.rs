@@ -104,7 +104,7 @@ fn list(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
     let mut files: Vec<(Reverse<SystemTime>, PathBuf)> = Vec::new();
     let mut unread = Unread::default();
     let mut hidden = 0;
-    for entry in walk::files(&call.site.disk(&asked.root), false) {
+    for entry in walk::files(&call.site, &asked.root, false) {
         if call.cancelled() || files.len() >= FILES_MAX {
             break;
         }

@@ -156,7 +156,7 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
         .build();
     let mut sink = Sink::new(call);
     let mut tally = Tally::default();
-    for entry in walk::files(&disk, true) {
+    for entry in walk::files(&call.site, &root, true) {
         if call.cancelled() || tally.lines >= MATCHES_MAX {
             break;
         }

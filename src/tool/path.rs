@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use crate::tool::site::Site;
+use crate::tool::walk;
 
 /// Links followed in one path before it is called a loop, as Linux does.
 const LINKS_MAX: usize = 40;
@@ -114,7 +115,7 @@ const LOOKED_AT_MAX: usize = 5_000;
 pub fn missing(site: &Site, path: &Path) -> String {
     let disk = site.disk(path);
     let mut near = near_names(&disk);
-    near.extend(same_name_below(&site.disk(site.cwd()), &disk));
+    near.extend(same_name_below(site, &disk));
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut seen = Vec::new();
     for (_, candidate) in near {
@@ -170,10 +171,9 @@ fn same_letters(a: &str, b: &str) -> bool {
 }
 
 /// Files of the same name elsewhere in the session's directory.
-fn same_name_below(cwd: &Path, path: &Path) -> Vec<(f64, PathBuf)> {
+fn same_name_below(site: &Site, path: &Path) -> Vec<(f64, PathBuf)> {
     let Some(name) = path.file_name() else { return Vec::new() };
-    ignore::WalkBuilder::new(cwd)
-        .build()
+    walk::files(site, site.cwd(), false)
         .take(LOOKED_AT_MAX)
         .filter_map(Result::ok)
         .filter(|entry| entry.file_name() == name && entry.path() != path)

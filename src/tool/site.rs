@@ -46,6 +46,11 @@ impl Site {
         &self.cwd
     }
 
+    /// The copy that is worked in, in the place of the directory; none: it is worked in itself.
+    pub fn view(&self) -> Option<&View> {
+        self.copy.as_ref().map(|copy| &copy.view)
+    }
+
     /// The path that `written` means, every link resolved that exists, as the agent sees it. Blocking.
     pub fn resolve(&self, written: &str) -> Result<PathBuf, String> {
         let Some(Copy { view, .. }) = &self.copy else { return path::resolve(&self.cwd, written) };
@@ -69,7 +74,7 @@ impl Site {
     fn mapped(&self, view: &View, written: &str) -> Result<Result<PathBuf, Refusal>, String> {
         let look = |at: &Path| std::fs::read_link(view.copy.join(at)).map_or(Fact::NoLink, Fact::Link);
         let mapped = map(view, &path::absolute(&self.cwd, written)?, look);
-        Ok(mapped.map(|mapped| joined(&view.parent, &mapped.relative)))
+        Ok(mapped.map(|mapped| view.seen(&mapped.absolute)))
     }
 
     /// What `written` names itself, whether or not that is a link: on the disk. Blocking.
@@ -85,7 +90,7 @@ impl Site {
     /// Where a path is that was resolved here.
     pub fn disk(&self, seen: &Path) -> PathBuf {
         match &self.copy {
-            Some(Copy { view, .. }) => moved(seen, &view.parent, &view.copy),
+            Some(Copy { view, .. }) => view.disk(seen),
             None => seen.to_owned(),
         }
     }
@@ -93,7 +98,7 @@ impl Site {
     /// The path that an agent sees at a place of the disk.
     pub fn seen(&self, disk: &Path) -> PathBuf {
         match &self.copy {
-            Some(Copy { view, .. }) => moved(disk, &view.copy, &view.parent),
+            Some(Copy { view, .. }) => view.seen(disk),
             None => disk.to_owned(),
         }
     }
@@ -107,13 +112,4 @@ impl Site {
     pub fn open(&self, disk: &Path) -> io::Result<File> {
         if self.copy.is_some() { spot::open_real(disk) } else { File::open(disk) }
     }
-}
-
-fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
-    path.strip_prefix(from).map_or_else(|_| path.to_owned(), |below| joined(to, below))
-}
-
-/// Joined, without the slash that an empty path would leave at the end.
-fn joined(above: &Path, below: &Path) -> PathBuf {
-    if below.as_os_str().is_empty() { above.to_owned() } else { above.join(below) }
 }

@@ -8,6 +8,7 @@ use ignore::{DirEntry, Walk, WalkBuilder};
 
 use crate::tool::path;
 use crate::tool::site::Site;
+use crate::workspace::ignored::Ignored;
 
 /// Where a search begins: the directory (or file) asked for, else the session's. Blocking.
 pub fn root(site: &Site, asked: Option<&str>) -> Result<PathBuf, String> {
@@ -15,11 +16,16 @@ pub fn root(site: &Site, asked: Option<&str>) -> Result<PathBuf, String> {
     if site.disk(&root).exists() { Ok(root) } else { Err(path::missing(site, &root)) }
 }
 
-/// Walks the files below `root`. `sorted`: by path.
-pub fn files(root: &Path, sorted: bool) -> Walk {
-    let mut walk = WalkBuilder::new(root);
-    walk.hidden(false).require_git(false).follow_links(false);
-    walk.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+/// Walks the files below `root`, a path as the session sees it. `sorted`: by path.
+pub fn files(site: &Site, root: &Path, sorted: bool) -> Walk {
+    let mut walk = WalkBuilder::new(site.disk(root));
+    walk.standard_filters(false).follow_links(false);
+    let (ignored, site) = (Ignored::new(site.cwd(), site.view().cloned()), site.clone());
+    walk.filter_entry(move |entry| {
+        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0
+            || entry.file_name() != ".git" && !ignored.leaves_out(&site.seen(entry.path()), is_dir)
+    });
     if sorted {
         walk.sort_by_file_path(Ord::cmp);
     }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::ignored::Ignored;
+
 /// Most files that are listed.
 pub const FILES_MAX: usize = 50_000;
 
@@ -21,10 +23,13 @@ pub struct FileList {
 /// Ends early, with what it has, once `cancel` is set. Blocking.
 pub fn list(root: &Path, most: usize, cancel: &AtomicBool) -> FileList {
     let mut out = FileList::default();
+    let ignored = Ignored::new(root, None);
     let walk = ignore::WalkBuilder::new(root)
-        .hidden(false)
-        .require_git(false)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .standard_filters(false)
+        .filter_entry(move |entry| {
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.depth() == 0 || entry.file_name() != ".git" && !ignored.leaves_out(entry.path(), is_dir)
+        })
         .build();
     for entry in walk {
         if cancel.load(Ordering::Relaxed) {

@@ -4,6 +4,7 @@
 pub mod child;
 pub mod files;
 pub mod git;
+pub mod ignored;
 pub mod instructions;
 pub mod merge_program;
 pub mod prompt;

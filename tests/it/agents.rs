@@ -4,10 +4,9 @@
 //! program (`agents_crash`), generated histories (`agents_bridge`), hand-backs by themselves (`hand_back`).
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use windlass::api::access::{Decision, Mode};
 use windlass::api::agent::{AgentEnd, AgentRow, AgentState};
 use windlass::api::board::Record;
@@ -18,10 +17,9 @@ use windlass::base::Millis;
 use windlass::engine::{Options, Which};
 use windlass::law::children::{Bounds, By, End};
 use windlass::provider::scripted::Scripted;
-use windlass::provider::{Answering, Control, Provider, StreamEvent};
 use windlass::store;
 
-use crate::jobs_tool::OneModel;
+use crate::jobs_tool::{Asked, Listening, OneModel};
 use crate::session::{Place, Running};
 
 pub fn says(text: &str) -> Value {
@@ -479,22 +477,6 @@ fn an_interrupt_of_the_parent_ends_no_agent_and_one_while_a_copy_is_made_leaves_
     assert_eq!(ended(&mut session, "s").end, End::Answered);
 }
 
-/// A script that keeps what its parent's model was asked.
-struct Heard {
-    script: Scripted,
-    asked: Arc<Mutex<Vec<Ask>>>,
-}
-
-impl Provider for Heard {
-    fn stream(&self, ask: Ask, control: Control, events: mpsc::Sender<StreamEvent>) -> Answering {
-        self.asked.lock().unwrap().push(ask.clone());
-        self.script.stream(ask, control, events)
-    }
-    fn for_agent(&self, path: &str) -> Option<Result<Arc<dyn Provider>, String>> {
-        self.script.for_agent(path)
-    }
-}
-
 #[test]
 fn after_a_compaction_the_model_still_knows_its_agents() {
     let place = Place::new();
@@ -502,8 +484,9 @@ fn after_a_compaction_the_model_still_knows_its_agents() {
         &[calls(&[spawn("w", "shared")]), says("asked"), says("a summary"), says("seen")],
         &[("w", vec![until(&beside(&place, "go")), says("w done")])],
     );
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let heard = Heard { script: Scripted::parse("test.json", &text).unwrap(), asked: Arc::clone(&asked) };
+    let asked = Asked::default();
+    let script = Arc::new(Scripted::parse("test.json", &text).unwrap());
+    let heard = Listening { script, asked: Arc::clone(&asked) };
     let mut session = place.open_with(&text, Mode::Auto, Which::New, |options| {
         options.models = Arc::new(OneModel(Arc::new(heard)));
         options.limits.keep_recent = 0;
@@ -517,7 +500,8 @@ fn after_a_compaction_the_model_still_knows_its_agents() {
     });
     session.send("and now?");
     assert_eq!(session.turn_end(2), TurnStatus::Done);
-    let last = asked.lock().unwrap().last().unwrap().clone();
+    let own = |ask: &&Ask| !ask.system.contains("You are a subagent");
+    let last = asked.lock().unwrap().iter().rfind(own).unwrap().clone();
     assert!(!format!("{:?}", last.messages).contains("do w"), "it was not compacted");
     assert!(last.volatile.contains("<agents>\nw (shared) works since"), "{}", last.volatile);
     go(&place, "go");

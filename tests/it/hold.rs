@@ -4,6 +4,7 @@
 mod commands;
 mod git;
 mod hostile;
+mod ignored;
 mod paths;
 
 use std::collections::BTreeMap;

@@ -497,9 +497,9 @@ fn the_end_of_a_job_that_the_model_killed_or_waited_for_is_told_to_it_once() {
     }
 }
 
-/// A scripted model that keeps what it was asked.
+/// A scripted model that keeps what it, and its agents' models, were asked.
 pub struct Listening {
-    pub script: Arc<Scripted>,
+    pub script: Arc<dyn Provider>,
     pub asked: Asked,
 }
 
@@ -509,6 +509,11 @@ impl Provider for Listening {
     fn stream(&self, ask: Ask, control: Control, events: mpsc::Sender<StreamEvent>) -> Answering {
         self.asked.lock().unwrap().push(ask.clone());
         self.script.stream(ask, control, events)
+    }
+    fn for_agent(&self, path: &str) -> Option<Result<Arc<dyn Provider>, String>> {
+        let asked = Arc::clone(&self.asked);
+        let of = self.script.for_agent(path)?;
+        Some(of.map(|script| Arc::new(Listening { script, asked }) as Arc<dyn Provider>))
     }
 }
 

@@ -7,6 +7,7 @@ mod again;
 mod agent_turns;
 mod agents;
 mod agents_bridge;
+mod agents_copy;
 mod agents_crash;
 mod agents_ends;
 mod attach;

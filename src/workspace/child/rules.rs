@@ -157,7 +157,7 @@ impl Rules {
 }
 
 /// Reads one file of rules for what is beneath `dir`. What is no plain file has none.
-fn read(dir: &Path, file: &Path) -> Option<Gitignore> {
+pub fn read(dir: &Path, file: &Path) -> Option<Gitignore> {
     let meta = file.symlink_metadata().ok()?;
     if !meta.is_file() || meta.len() > RULES_BYTES_MAX {
         return None;

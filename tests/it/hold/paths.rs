@@ -24,7 +24,7 @@ fn unbound(place: &Place) -> Arc<Held> {
     Arc::new(Held::new(&place.dirs, &place.parent, place.room.dir(), &place.room.copy(), none).unwrap())
 }
 
-fn tools(place: &Place) -> Tools {
+pub fn tools(place: &Place) -> Tools {
     let mut tools = Tools::at(place.parent.clone());
     tools.held = Some(unbound(place));
     tools

@@ -1,0 +1,70 @@
+//! What an agent in a copy is told of where it is: its instructions are its copy's.
+//!
+//! Not here: what its tools and commands do there (`hold`), how its changes come back (`hand_back`).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use windlass::api::access::Mode;
+use windlass::api::agent::AgentState;
+use windlass::api::command::{AgentAsk, Command};
+use windlass::engine::Which;
+use windlass::provider::scripted::Scripted;
+
+use crate::agents::{beside, calls, ended, says, script, spawn, state, until};
+use crate::jobs_tool::{Asked, Listening, OneModel};
+use crate::session::{Place, Running};
+
+/// A session whose models, its agents' too, are heard.
+fn heard(place: &Place, text: &str, which: Which) -> (Running, Asked) {
+    let asked = Asked::default();
+    let listening =
+        Listening { script: Arc::new(Scripted::parse("test.json", text).unwrap()), asked: asked.clone() };
+    let session = place.open_with(text, Mode::Auto, which, |options| {
+        options.models = Arc::new(OneModel(Arc::new(listening)))
+    });
+    (session, asked)
+}
+
+/// The instructions that the agent's model was given, each time.
+fn told(asked: &Asked) -> Vec<String> {
+    let asked = asked.lock().unwrap();
+    asked.iter().map(|ask| ask.system.clone()).filter(|told| told.contains("You are a subagent")).collect()
+}
+
+fn named(path: &Path) -> String {
+    format!("<instructions from=\"{}\">", path.display())
+}
+
+#[test]
+fn an_agent_in_a_copy_goes_by_the_instructions_of_its_copy() {
+    let place = Place::new();
+    place.write("AGENTS.md", "as it was\n");
+    let own = json!({"path": "AGENTS.md", "content": "as the agent wrote\n"});
+    let turns = vec![calls(&[("write", own)]), until(&beside(&place, "go")), says("w done")];
+    let text = script(&[calls(&[spawn("w", "isolated")]), says("asked")], &[("w", turns)]);
+    let (mut session, asked) = heard(&place, &text, Which::New);
+    session.send("go");
+    session.turn_end(1);
+    let wrote = |record: &windlass::api::board::Record| {
+        record.agents.get(&"w".to_owned()).is_some_and(|row| row.calls > 1)
+    };
+    session.until("its own words are written", |record| wrote(record).then_some(()));
+    let first = told(&asked);
+    assert!(first[0].contains("as it was"), "{}", first[0]);
+    assert!(first.iter().all(|told| told == &first[0]), "they stay the same while it runs");
+    let id = session.id();
+    session.close();
+
+    place.write("AGENTS.md", "as the parent has it now\n");
+    let text = script(&[], &[("w", vec![says("w done")])]);
+    let (mut session, asked) = heard(&place, &text, Which::Id(id));
+    session.until("it was cut", |record| (state(record, "w") == Some(AgentState::Cut)).then_some(()));
+    session.command(Command::Agent { path: "w".into(), ask: AgentAsk::Message("go on".into()) });
+    let end = ended(&mut session, "w");
+    let again = told(&asked);
+    assert!(again[0].contains("as the agent wrote") && !again[0].contains("as the parent"), "{}", again[0]);
+    assert!(again[0].contains(&named(&place.cwd().join("AGENTS.md"))), "{}", again[0]);
+    assert!(end.hand_back.is_some(), "{end:?}");
+}
