@@ -160,6 +160,10 @@ pub trait Host {
     fn suspend(&mut self);
     /// Keeps a dump (the ring of messages) in the state directory; the file, or why not.
     fn keep_dump(&mut self, text: &str) -> Result<String, String>;
+    /// Keeps the theme of this name in the person's settings; the file, or why not.
+    fn keep_theme(&mut self, _name: &str) -> Result<String, String> {
+        Err("nothing is kept here".into())
+    }
     /// Tells of something on the desktop. The screen has not left the terminal: it must not wait, and nothing
     /// may write there. Why not, if it cannot.
     fn notify(&mut self, text: &str) -> Result<(), String>;

@@ -191,7 +191,7 @@ fn loaded_for(dirs: &Dirs, cwd: Option<&Path>) -> Loaded {
 fn screen_problems(loaded: &Loaded) -> Vec<String> {
     let own: Vec<(String, String)> =
         loaded.themes.iter().map(|theme| (theme.file.display().to_string(), theme.text.clone())).collect();
-    let (themes, problems) = theme::all(&own);
+    let (themes, problems) = theme::all(&own, Default::default());
     let mut problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     if let Some(own) = &loaded.keymap {
         let wrong = Keymap::default().merge(&own.text, &own.file.display().to_string());

@@ -28,6 +28,8 @@ pub struct TerminalHost {
     pager: String,
     /// Variables that hold keys: no program that is started here gets them.
     secrets: Vec<String>,
+    /// Where the person's settings are; none: nothing is kept there.
+    config_dir: Option<PathBuf>,
 }
 
 impl TerminalHost {
@@ -52,7 +54,14 @@ impl TerminalHost {
             editor: editor.into(),
             pager: pager.into(),
             secrets: Vec::new(),
+            config_dir: None,
         }
+    }
+
+    /// Keeps what is chosen on the screen in the settings of this directory.
+    pub fn keeping_in(mut self, config_dir: impl Into<PathBuf>) -> Self {
+        self.config_dir = Some(config_dir.into());
+        self
     }
 
     /// Keeps these variables from every program that it starts.
@@ -109,6 +118,11 @@ fn variable(names: &[&str]) -> Option<String> {
 }
 
 impl Host for TerminalHost {
+    fn keep_theme(&mut self, name: &str) -> Result<String, String> {
+        let dir = self.config_dir.as_ref().ok_or("nothing is kept here")?;
+        crate::config::keep::keep_text(dir, "theme", name).map(|file| file.display().to_string())
+    }
+
     fn edit_text(&mut self, text: &str, leave: Leave<'_>) -> Result<String, String> {
         let bytes = self.edit_file(".md", text.as_bytes(), "the draft", leave)?;
         let mut text = String::from_utf8_lossy(&bytes).into_owned();

@@ -2,10 +2,11 @@
 //!
 //! In reading order: `settings` (the values and their defaults), `table` (which settings there are),
 //! `read` (one file), `load` (all of them put together), `extras` (commands, themes, keymap), `trust`,
-//! `keys`, `rule` (the "always" of an approval), `show` (what `windlass config` prints). Nothing here
+//! `keys`, `keep` and `rule` (what is chosen on the screen), `show` (what `windlass config` prints). Nothing here
 //! names a provider or a theme: `main` hands them on.
 
 pub mod extras;
+pub mod keep;
 pub mod keys;
 pub mod load;
 pub mod near;

@@ -196,7 +196,7 @@ pub static ROWS: &[Row] = &[
     row!("compaction.keep_recent_tokens", Kind::Whole(0, 10_000_000), "The newest tokens, which a summary leaves as they are.",
         |s| json!(s.compaction.keep_recent_tokens),
         Whole => |s, _, v: u64| s.compaction.keep_recent_tokens = v),
-    row!("theme", Kind::Text, "The theme: `dark`, `light`, `ansi` (16 colours), or the name of a file in `themes/`. Not set: `dark` or `light`, as the terminal says its ground is. `NO_COLOR` wins over it.",
+    row!("theme", Kind::Text, "The theme: `dark`, `light`, one that people know (`catppuccin-mocha`, `gruvbox-light`, `nord`, …: `/theme` lists them), `ansi` or `ansi-light` (16 colours), or the name of a file in `themes/`. Not set: `dark` or `light`, as the terminal says its ground is. `/theme` writes the choice here. `NO_COLOR` wins over it.",
         |s| json!(s.theme),
         Text => |s, _, v: String| s.theme = v),
     row!("mouse", Kind::Bool, "Whether the screen listens to the mouse: the wheel, clicks, selecting. `false` leaves all of it to the terminal.",

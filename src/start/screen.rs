@@ -154,6 +154,7 @@ impl<'a> Wired<'a> {
         let open = if next.options.which == Which::New { engine::open } else { engine::open_behind };
         let (tap, wake) = super::tapped(self.wake.clone());
         let dirs = next.options.dirs.clone();
+        let config = dirs.config().to_path_buf();
         let mut opened = open(next.options, self.runtime.handle(), wake).map_err(usage)?;
         // the scratch sessions of the rehearsal are nowhere to be found by others
         let control =
@@ -161,6 +162,7 @@ impl<'a> Wired<'a> {
         let shared = opened.front.shared.clone();
         let at = shared.clone();
         let mut host = TerminalHost::new(state, move || at.read().status.cwd.clone()).without(next.secrets);
+        host = host.keeping_in(&config);
         let waker = (&self.wake_end, self.wake.clone());
         let shown = crate::ui::run(&mut opened.front, waker, next.ui, &mut host);
         let leave_jobs = shown.as_ref().is_ok_and(|left| left.leave_jobs);
@@ -223,6 +225,7 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         reduced_motion: settings.reduced_motion,
         diff: Shape::named(&settings.diff),
         no_color: false,
+        depth: Default::default(),
         draft: String::new(),
         prompt: None,
         ask_trust: loaded.project.as_ref().is_some_and(|project| !project.trusted && !project.decided),

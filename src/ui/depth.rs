@@ -3,9 +3,10 @@
 use ratatui::style::Color;
 
 /// How many colours the terminal shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// 24 bits.
+    #[default]
     True,
     /// The 256 of xterm.
     Indexed,
@@ -71,7 +72,8 @@ fn indexed(r: u8, g: u8, b: u8) -> u8 {
     if near(gray) < near(cube) { gray } else { cube }
 }
 
-fn rgb_of(n: u8) -> (u8, u8, u8) {
+/// The red, green and blue of one of the 256 colours.
+pub fn rgb_of(n: u8) -> (u8, u8, u8) {
     match n {
         0..=15 => NAMED[usize::from(n)].1,
         16..=231 => {

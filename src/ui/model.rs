@@ -12,6 +12,7 @@ use crate::base::{JobId, Millis};
 use crate::link::Wake;
 use crate::ui::agent_view;
 use crate::ui::conflict_update;
+use crate::ui::depth::Depth;
 use crate::ui::ends::Ends;
 use crate::ui::input::Key;
 use crate::ui::job_view;
@@ -48,6 +49,8 @@ pub struct UiOptions {
     pub diff: Shape,
     /// No colours.
     pub no_color: bool,
+    /// How many colours the terminal shows.
+    pub depth: Depth,
     /// What stands in the composer at first.
     pub draft: String,
     /// A message that is sent at once.
@@ -201,7 +204,7 @@ pub struct Model {
 impl Model {
     /// A new one, and what was wrong with the person's theme and keymap.
     pub fn new(options: &UiOptions, record: &Record, wake: Wake) -> (Self, Vec<Problem>) {
-        let (themes, mut problems) = theme::all(&options.themes);
+        let (themes, mut problems) = theme::all(&options.themes, options.depth);
         let wanted = match (options.no_color, options.theme.as_str()) {
             (true, _) => "mono",
             (false, "") => "dark",

@@ -57,6 +57,8 @@ pub enum Effect {
     Page(String),
     /// Read an image from a file, or from the clipboard.
     ReadImage(Option<String>),
+    /// Keep the theme of this name for the next starts.
+    KeepTheme(String),
     /// Stop the program until it is continued.
     Suspend,
     /// Keep the ring of messages in a file.

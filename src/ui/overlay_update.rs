@@ -122,8 +122,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Session(id) => jobs_update::leave(model, Goal::Exit(Exit::Switch(id)), out),
         Pick::Theme(at) => {
             (model.theme, model.theme_follows) = (at, false);
-            let name = model.look().name.clone();
-            model.say(format!("theme {name}; settings.json keeps it: \"theme\": \"{name}\""), now);
+            out.push(Effect::KeepTheme(model.look().name.clone()));
         }
         Pick::Prompt(text) => to_composer(model, composer::Msg::Recall(text), now, out),
         Pick::Key(provider) => {

@@ -115,17 +115,16 @@ impl<'a> Screen<'a> {
         let env = |name: &str| options.environment.get(name).cloned();
         let term = env("TERM").unwrap_or_default();
         let colors = depth(options.no_color, &env);
-        let mut adapted = options.clone();
+        let mut adapted = UiOptions { depth: colors, ..options.clone() };
         if colors == Depth::None {
             adapted.no_color = true;
-        } else if colors == Depth::Named && options.theme.is_empty() {
-            adapted.theme = "ansi".to_owned();
         }
         let signals = Signals::listen().map_err(UiError::Signals)?;
         let wanted = Wanted {
             mouse: options.mouse,
             other_keys: env("TMUX").is_some() || env("XTERM_VERSION").is_some(),
-            ask_ground: adapted.theme.is_empty() && !adapted.no_color,
+            // the console knows no such question, and old ones write it out
+            ask_ground: adapted.theme.is_empty() && !adapted.no_color && term != "linux",
         };
         let terminal = Terminal::enter(wanted)?;
         let clock = Clock::start();
@@ -517,6 +516,13 @@ impl<'a> Screen<'a> {
                         self.tell(Msg::Say(why));
                     }
                 },
+                Effect::KeepTheme(name) => {
+                    let said = match self.host.keep_theme(&name) {
+                        Ok(file) => format!("theme {name}, kept in {file}"),
+                        Err(why) => format!("theme {name}, for now: {why}"),
+                    };
+                    self.tell(Msg::Say(said));
+                }
                 Effect::Suspend => self.outside(|host, _| host.suspend()),
                 Effect::Dump => {
                     let text = self.model.ring.dump();

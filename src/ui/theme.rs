@@ -3,6 +3,10 @@
 use ratatui::style::Style;
 
 mod builtin;
+/// How well a text stands out.
+pub mod contrast;
+/// Themes for fewer colours.
+pub mod fit;
 pub mod parse;
 
 pub use builtin::{all, builtin};
@@ -84,6 +88,8 @@ pub struct Theme {
     pub syntax_variable: Style,
     /// Syntax: operators and punctuation.
     pub syntax_operator: Style,
+    /// Whether code in added and removed lines has their ink alone: too few colours are there to stand out.
+    pub plain_diffs: bool,
 }
 
 /// Whether a terminal's colour (`rgb:ffff/ffff/ffff`) is a light one; none: it is no such colour.

@@ -14,6 +14,7 @@ use crate::ui::keymap::Keymap;
 use crate::ui::pane::composer::slash;
 use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
+use crate::ui::theme::fit::is_light;
 
 /// Actions that a `/` command does too, with its name.
 const ALSO: [(Action, &str); 12] = [
@@ -141,7 +142,16 @@ pub fn ago(time: Millis) -> String {
 
 /// Themes, the one at hand marked.
 pub fn themes(themes: &[Theme], at: usize) -> State {
-    let rows = themes.iter().enumerate().map(|(i, t)| Row::new(t.name.clone(), "", Pick::Theme(i))).collect();
+    let note = |theme: &Theme| match (theme.name.as_str(), is_light(theme)) {
+        (_, Some(true)) => "light",
+        (_, Some(false)) => "dark",
+        ("ansi", _) => "the 16 colours of a dark terminal",
+        ("ansi-light", _) => "the 16 colours of a light terminal",
+        ("mono", _) => "no colours",
+        (_, None) => "",
+    };
+    let row = |(i, t): (usize, &Theme)| Row::new(t.name.clone(), note(t), Pick::Theme(i));
+    let rows = themes.iter().enumerate().map(row).collect();
     let mut state = State::new(Kind::Themes { before: at }, "Theme", rows);
     state.mark(&Pick::Theme(at));
     state.hint = "moving shows it · Enter keeps it · Esc leaves it as it was".to_owned();

@@ -7,6 +7,7 @@
 use ratatui::style::{Color, Modifier, Style};
 
 use super::Theme;
+use super::contrast::rgb;
 use crate::ui::jsonc::{Leaf, Problem, Row, rows};
 
 /// Reads a theme; `file` is named in problems.
@@ -22,6 +23,8 @@ pub fn parse(text: &str, file: &str) -> (Theme, Vec<Problem>) {
             problems.push(Problem { file: file.to_owned(), line: row.line, key: row.key(), expected });
         }
     }
+    // nobody knows how a named colour looks: no other ink than its own stands on it
+    theme.plain_diffs = theme.added.bg.is_some_and(|ground| ground != Color::Reset && rgb(ground).is_none());
     (theme, problems)
 }
 

@@ -91,7 +91,8 @@ impl Look {
             Some(role) => {
                 let ground = theme.text.patch(role_style(role, theme));
                 // what is told by its front alone keeps that
-                let told = role == Role::Text || role_style(role, theme).bg.is_some();
+                let plain = theme.plain_diffs && matches!(role, Role::Added | Role::Removed);
+                let told = role == Role::Text || role_style(role, theme).bg.is_some() && !plain;
                 if told { ground.patch(Style { bg: None, ..own }) } else { ground }
             }
         };

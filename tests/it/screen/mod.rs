@@ -10,6 +10,7 @@ pub mod desk;
 mod golden;
 mod job_view;
 mod jobs;
+mod looks;
 mod overlays;
 mod pty;
 mod random;

@@ -39,7 +39,8 @@ fn parts() -> Reply {
     ])
 }
 
-fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
+/// Opens one; what it shows then.
+pub(super) fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
     match what {
         "palette" => {
             screen.keys("ctrl-p");

@@ -75,7 +75,9 @@ impl Ground {
         match (self, ink) {
             (_, None) => ground,
             (Ground::Plain, Some(ink)) => Style { bg: ground.bg, ..ink },
-            (Ground::Added | Ground::Removed, Some(ink)) if ground.bg != theme.text.bg => {
+            (Ground::Added | Ground::Removed, Some(ink))
+                if ground.bg != theme.text.bg && !theme.plain_diffs =>
+            {
                 Style { bg: ground.bg, ..ink }
             }
             (Ground::Added | Ground::Removed, Some(_)) => ground,
@@ -150,7 +152,8 @@ pub(super) fn draw(cell: &Cell<'_>, place: Rect, buf: &mut Buffer, theme: &Theme
         put(buf, place.x, place.y, "‹", 1, ground.patch(theme.dim));
     }
     if !cell.line.end.is_empty() && x < wide {
-        let style = ground.patch(Style { bg: ground.bg, ..theme.dim });
+        let dim = if theme.plain_diffs { ground } else { theme.dim };
+        let style = ground.patch(Style { bg: ground.bg, ..dim });
         put(buf, place.x + x as u16, place.y, cell.line.end, wide - x, style);
     }
 }

@@ -7,7 +7,7 @@ use crate::ui::theme;
 
 /// Draws; the items on the rows, and which of them was marked.
 fn drawn(list: &mut List<u8>, height: u16, details: usize) -> (Vec<u8>, Vec<u8>) {
-    let (themes, _) = theme::all(&[]);
+    let (themes, _) = theme::all(&[], Default::default());
     let area = Rect::new(0, 0, 10, height);
     let details = vec![("below".to_owned(), Role::Dim); details];
     let (keys, mut rows, mut marked) = (list.keys().to_vec(), Vec::new(), Vec::new());
