@@ -101,7 +101,7 @@ struct Screen<'a> {
     leave_jobs: bool,
     /// The raw view is what the terminal shows.
     raw: bool,
-    /// The turn was interrupted: that it is over is drawn at once.
+    /// The turn was interrupted: that this was heard, and that it is over, is drawn at once.
     stopping: bool,
 }
 
@@ -351,10 +351,11 @@ impl<'a> Screen<'a> {
             }
         }
         let record = self.front.shared.read();
-        let over = self.stopping && record.status.phase == Phase::Idle;
-        self.stopping &= !over;
+        let phase = &record.status.phase;
+        let heard = self.stopping && *phase != self.model.status.phase;
+        self.stopping &= !heard || *phase == Phase::Stopping;
         // what answers a key is not held back
-        if over || job_view::answers(&self.model, &record) {
+        if heard || job_view::answers(&self.model, &record) {
             self.pacer.input();
         } else {
             self.pacer.stream();

@@ -6,6 +6,7 @@ mod bad_input;
 mod copying;
 mod ends;
 mod events;
+mod field;
 mod notify;
 pub mod rehearsal;
 mod rest;

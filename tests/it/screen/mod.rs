@@ -7,6 +7,7 @@ mod colours;
 mod conflict;
 mod conflict_kept;
 pub mod desk;
+mod field;
 mod golden;
 mod job_view;
 mod jobs;
@@ -96,15 +97,19 @@ impl Screen {
         self.record.revision += 1;
         change(&mut self.record);
     }
-    /// Draws; the bytes that it took.
+    /// Draws; how many bytes that took.
     pub fn draw(&mut self) -> usize {
+        self.frame().len()
+    }
+    /// Draws; the bytes that it took.
+    pub fn frame(&mut self) -> Vec<u8> {
         self.model.sync(&self.record);
         let (columns, rows) = self.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let cursor = view(&mut self.model, &mut buffer, Millis(self.now));
         let bytes = self.writer.draw(&buffer, cursor).to_vec();
         self.terminal.process(&bytes);
-        bytes.len()
+        bytes
     }
     /// What the terminal shows now.
     pub fn shown(&mut self) -> String {

@@ -8,7 +8,7 @@ use windlass::ui::input::{Input, parse_key};
 use windlass::ui::{Effect, Exit, Msg};
 
 /// Answers the first question among the effects.
-fn reply(screen: &mut Screen, effects: &[Effect], reply: Reply) {
+pub(super) fn reply(screen: &mut Screen, effects: &[Effect], reply: Reply) {
     let number = effects
         .iter()
         .find_map(|e| match e {

@@ -78,6 +78,14 @@ fn plan() -> RewindPlan {
     }
 }
 
+/// A screen of this size that asks whether to go back, with all that such a question can say.
+pub(super) fn asks_to_rewind(columns: u16, rows: u16) -> Screen {
+    let mut screen = opened(columns, rows, with_job(), entries());
+    let effects = screen.keys("k k k enter");
+    answer(&mut screen, &effects, Reply::RewindPlan(plan()));
+    screen
+}
+
 fn with_job() -> Record {
     let mut record = record::full();
     super::jobs::job(&mut record, 3, "npm run dev");
