@@ -24,7 +24,7 @@ pub enum Starter {
     Left,
 }
 
-/// What tells a person of an end while the window is not looked at.
+/// What tells a person of an end, and of what waits for them, while the window is not looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notify {
     /// Nothing.
@@ -32,8 +32,12 @@ pub enum Notify {
     /// The terminal's bell.
     #[default]
     Bell,
-    /// A message of the terminal (`OSC 9`).
+    /// A message of the terminal (`OSC 9`: iTerm2, ghostty, WezTerm).
     Osc9,
+    /// A message of the terminal (`OSC 777`: foot, rxvt, ghostty, VTE).
+    Osc777,
+    /// A message of the terminal (`OSC 99`: kitty, foot).
+    Osc99,
     /// A message of the desktop.
     Desktop,
 }
@@ -45,12 +49,15 @@ impl Notify {
             Notify::Off => "off",
             Notify::Bell => "bell",
             Notify::Osc9 => "osc9",
+            Notify::Osc777 => "osc777",
+            Notify::Osc99 => "osc99",
             Notify::Desktop => "desktop",
         }
     }
     /// Of its word.
     pub fn parse(word: &str) -> Option<Self> {
-        [Notify::Off, Notify::Bell, Notify::Osc9, Notify::Desktop].into_iter().find(|n| n.word() == word)
+        use Notify as N;
+        [N::Off, N::Bell, N::Osc9, N::Osc777, N::Osc99, N::Desktop].into_iter().find(|n| n.word() == word)
     }
 }
 

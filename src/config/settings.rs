@@ -34,8 +34,12 @@ pub struct Settings {
     pub jobs: JobsSetting,
     /// Subagents.
     pub agents: AgentsSetting,
-    /// What tells of an end while the window is not looked at.
+    /// What tells of an end, and of what waits, while the window is not looked at.
     pub notify: Notify,
+    /// Where the terminal does not tell of its focus: no key for so long is not being looked at; 0: never.
+    pub notify_after_ms: u64,
+    /// Whether the terminal's title says what is done.
+    pub terminal_title: bool,
     /// How long a model's stream may be silent.
     pub idle_timeout_ms: u64,
     /// How often a failed request is tried in all.
@@ -152,6 +156,8 @@ impl Default for Settings {
                 unheld_commands: false,
             },
             notify: Notify::default(),
+            notify_after_ms: 30_000,
+            terminal_title: true,
             idle_timeout_ms: 300_000,
             retry_tries: 6,
             compaction: CompactionSetting { auto: true, reserve: 16_384, keep_recent_tokens: 20_000 },

@@ -83,7 +83,7 @@ pub const DISCONNECTS: &[&str] = &["end", "keep"];
 /// The words of `jobs.notify_model`.
 pub const NOTIFIES_MODEL: &[&str] = &["next_turn", "start_turn"];
 /// The words of `notify`.
-pub const NOTIFIES: &[&str] = &["off", "bell", "osc9", "desktop"];
+pub const NOTIFIES: &[&str] = &["off", "bell", "osc9", "osc777", "osc99", "desktop"];
 
 /// The words of `diff`.
 pub const DIFFS: &[&str] = &["by_width", "one_column", "side_by_side"];
@@ -178,9 +178,15 @@ pub static ROWS: &[Row] = &[
     row!("agents.notify_model", Kind::Choice(NOTIFIES_MODEL), "When the model hears of a subagent's end: with the `next_turn`, or at once (`start_turn`: the end begins a turn when none runs).",
         |s| json!(if s.agents.end_starts_turn { "start_turn" } else { "next_turn" }),
         Text => |s, _, v: String| s.agents.end_starts_turn = v == "start_turn"),
-    row!("notify", Kind::Choice(NOTIFIES), "What tells that a turn or a job has ended while the window is not looked at: `off`, `bell`, `osc9` (a message of the terminal), `desktop` (`notify-send`).",
+    row!("notify", Kind::Choice(NOTIFIES), "What tells that a turn, a job or an agent has ended, or that something waits for an answer of yours, while the window is not looked at: `off`, `bell`, a message of the terminal (`osc9`: iTerm2, ghostty, WezTerm; `osc777`: foot, rxvt, VTE; `osc99`: kitty), `desktop` (`notify-send`).",
         |s| json!(s.notify.word()),
         Text => |s, _, v: String| s.notify = Notify::parse(&v).unwrap_or_default()),
+    row!("notify_after_ms", Kind::Whole(0, MS_MAX), "Where the terminal does not tell whether its window is looked at (tmux without `focus-events`), it counts as not looked at when no key came for so many milliseconds. 0: it is always looked at, and nothing is told there.",
+        |s| json!(s.notify_after_ms),
+        Whole => |s, _, v: u64| s.notify_after_ms = v),
+    row!("terminal_title", Kind::Bool, "Whether the terminal's title says what is done, where, and what waits for you. The title that was there before comes back at the end. The Linux console and terminals that know no titles are told none.",
+        |s| json!(s.terminal_title),
+        Bool => |s, _, v: bool| s.terminal_title = v),
     row!("idle_timeout_ms", Kind::Whole(1_000, MS_MAX), "How long a model's stream may be silent before the request is given up, in milliseconds.",
         |s| json!(s.idle_timeout_ms),
         Whole => |s, _, v: u64| s.idle_timeout_ms = v),

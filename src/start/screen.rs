@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::api::access::Mode;
 use crate::api::command::Command;
 use crate::api::event::{Event, ModelInfo};
-use crate::base::{SessionId, chain};
+use crate::base::{Millis, SessionId, chain};
 use crate::cli::args::Start;
 use crate::cli::host::TerminalHost;
 use crate::cli::out::say;
@@ -222,6 +222,8 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         keymap: loaded.keymap.as_ref().map(|keymap| (keymap.file.display().to_string(), keymap.text.clone())),
         mouse: settings.mouse,
         notify: settings.notify,
+        notify_after: Millis(settings.notify_after_ms),
+        terminal_title: settings.terminal_title,
         reduced_motion: settings.reduced_motion,
         diff: Shape::named(&settings.diff),
         no_color: false,

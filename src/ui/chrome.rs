@@ -11,6 +11,7 @@ use crate::ui::action::{Action, Layer};
 use crate::ui::keymap::Keymap;
 use crate::ui::model::Model;
 use crate::ui::pane::PaneId;
+use crate::ui::pane::conversation::count;
 use crate::ui::pane::live::{elapsed, spinner};
 use crate::ui::theme::Theme;
 use crate::ui::widget::text::{ellipsis, tame, width};
@@ -72,6 +73,10 @@ fn facts(model: &Model) -> Vec<Fact> {
     }
     if let Some(cost) = status.cost.filter(|cost| *cost > 0.0) {
         fact(format!("${cost:.2}"), 8);
+    }
+    match status.usage.total() {
+        0 => {}
+        tokens => fact(format!("{} tokens", count(tokens)), 9),
     }
     let running = model.jobs.running().count();
     if running > 0 {

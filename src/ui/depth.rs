@@ -42,6 +42,11 @@ pub fn links(env: &dyn Fn(&str) -> Option<String>) -> bool {
     !screen && !NO_LINKS.contains(&term.as_str())
 }
 
+/// Whether the terminal has a title, and answers what it is asked: one that would show either as text has not.
+pub fn titled(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    !NO_LINKS.contains(&env("TERM").unwrap_or_default().as_str())
+}
+
 /// The colour that the terminal can show and that is nearest.
 pub fn reduce(color: Color, depth: Depth) -> Color {
     match (depth, color) {
@@ -138,6 +143,9 @@ mod tests {
         }
         for term in ["", "dumb", "linux", "vt100", "screen", "screen-256color"] {
             assert!(!links(&[("TERM", term)]), "{term}");
+        }
+        for (term, has) in [("screen", true), ("xterm-256color", true), ("linux", false), ("dumb", false)] {
+            assert_eq!(titled(&|name| (name == "TERM").then(|| term.to_owned())), has, "{term}");
         }
         assert!(links(&[("TERM", "screen-256color"), ("TMUX", "/tmp/x")]));
         assert!(!links(&[("TERM", "xterm"), ("STY", "1.pts")]));

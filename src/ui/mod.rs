@@ -22,7 +22,7 @@ pub mod clipboard;
 pub mod conflict_update;
 /// How many colours the terminal shows.
 pub mod depth;
-/// What ended while nobody looked.
+/// What a person who looks elsewhere is told of.
 mod ends;
 /// Bytes of the terminal become events.
 pub mod input;
@@ -76,6 +76,8 @@ pub mod view;
 mod wake;
 /// Things drawn from plain arguments only.
 pub mod widget;
+/// The title of the terminal's window.
+pub mod window;
 /// A drawn buffer becomes bytes.
 pub mod writer;
 /// Keys of a text that is written.

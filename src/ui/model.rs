@@ -41,8 +41,12 @@ pub struct UiOptions {
     pub keymap: Option<(String, String)>,
     /// Mouse reports.
     pub mouse: bool,
-    /// What tells of an end while the window is not looked at.
+    /// What tells of an end, and of what waits, while the window is not looked at.
     pub notify: Notify,
+    /// Where the terminal does not tell of its focus: no key for so long is not being looked at; 0: never.
+    pub notify_after: Millis,
+    /// Whether the terminal's title says what is done.
+    pub terminal_title: bool,
     /// Fewer things that move.
     pub reduced_motion: bool,
     /// How diffs are shown at first.
@@ -156,7 +160,7 @@ pub struct Model {
     pub rewind: Option<tree::Target>,
     /// A fork is being made, for which the session is left with its jobs so.
     pub forking: Option<list::Jobs>,
-    /// What ended while nobody looked.
+    /// What a person who looks elsewhere is told of.
     pub ends: Ends,
     /// What sits over the panes, the last on top.
     pub overlays: Vec<Overlay>,
@@ -244,7 +248,7 @@ impl Model {
             tree: tree::State::default(),
             rewind: None,
             forking: None,
-            ends: Ends::default(),
+            ends: Ends::new(options.notify_after),
             overlays: Vec::new(),
             status: record.status.clone(),
             approvals: record.approvals.clone(),
@@ -291,7 +295,8 @@ impl Model {
         self.agents.sync(record);
         self.agent_view = self.agent_view.take().filter(|view| self.agents.get(&view.path).is_some());
         self.tree.sync(record);
-        self.ends.sync(record);
+        let typed_at = self.job_view.as_ref().filter(|view| view.attached()).map(|view| view.job);
+        self.ends.sync(record, typed_at);
         self.status = record.status.clone();
         self.conversation.waits = self.status.phase == Phase::Opening;
         self.approvals = record.approvals.clone();
@@ -301,7 +306,16 @@ impl Model {
 
     /// The terminal told its ground; a theme that nobody chose follows it.
     pub fn ground(&mut self, colour: &str) {
-        let Some(light) = theme::is_light(colour).filter(|_| self.theme_follows) else { return };
+        if let Some(light) = theme::is_light(colour) {
+            self.follow(light);
+        }
+    }
+
+    /// The terminal is light or dark; a theme that nobody chose follows it.
+    pub fn follow(&mut self, light: bool) {
+        if !self.theme_follows {
+            return;
+        }
         let wanted = if light { "light" } else { "dark" };
         self.theme = self.themes.iter().position(|theme| theme.name == wanted).unwrap_or(self.theme);
     }
@@ -376,7 +390,7 @@ impl Model {
         let quit = self.quit_until;
         let arm = (!self.approvals.is_empty()).then(|| self.approve.arms_at()).flatten();
         let pull = self.pulls_at().map(|at| at.max(now.plus(Millis(1))));
-        [toast, quit, arm, pull].into_iter().flatten().filter(|at| *at > now).min()
+        [toast, quit, arm, pull, self.ends.due()].into_iter().flatten().filter(|at| *at > now).min()
     }
 
     /// When a view goes on by itself: the mouse selects over its edge, or a search has more to look into.

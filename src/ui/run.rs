@@ -18,7 +18,7 @@ use crate::link::{Front, Host, Leave, Next};
 use crate::ui::agent_view;
 use crate::ui::clipboard::{Between, between, copy};
 use crate::ui::conflict_update;
-use crate::ui::depth::{Depth, depth, links};
+use crate::ui::depth::{Depth, depth, links, titled};
 use crate::ui::ends;
 use crate::ui::input::{Input, Reader};
 use crate::ui::job_view;
@@ -32,6 +32,7 @@ use crate::ui::terminal::{Got, Terminal, UiError, Wanted};
 use crate::ui::update::update;
 use crate::ui::view::view;
 use crate::ui::wake::WakeEnd;
+use crate::ui::window::{self, Window};
 use crate::ui::writer::Writer;
 
 /// Most bytes of one read.
@@ -89,8 +90,10 @@ struct Screen<'a> {
     buffer: Buffer,
     clock: Clock,
     between: Between,
-    /// What tells of an end while the window is not looked at.
+    /// What tells of an end, and of what waits, while the window is not looked at.
     notify: Notify,
+    /// The window's title; none: it is left as it is.
+    window: Option<Window>,
     /// When the terminal last sent a byte.
     read_at: Millis,
     /// An approval was drawn and waits for its flush.
@@ -125,7 +128,11 @@ impl<'a> Screen<'a> {
             other_keys: env("TMUX").is_some() || env("XTERM_VERSION").is_some(),
             // the console knows no such question, and old ones write it out
             ask_ground: adapted.theme.is_empty() && !adapted.no_color && term != "linux",
+            // tmux says that it tells, and does so with `focus-events` alone
+            ask_focus: titled(&env) && env("TMUX").is_none(),
+            title: options.terminal_title && titled(&env),
         };
+        let window = wanted.title.then(Window::default);
         let terminal = Terminal::enter(wanted)?;
         let clock = Clock::start();
         let (mut model, problems) = Model::new(&adapted, &front.shared.read(), waker);
@@ -154,6 +161,7 @@ impl<'a> Screen<'a> {
             clock,
             between: between(&env),
             notify: options.notify,
+            window,
             owes_flush: false,
             events_closed: false,
             leaving: None,
@@ -221,6 +229,7 @@ impl<'a> Screen<'a> {
         if let Some(exit) = self.leaving.take() {
             return Some(exit);
         }
+        self.notify();
         self.terminal.flush();
         if self.terminal.flushed() {
             if self.owes_flush {
@@ -310,7 +319,14 @@ impl<'a> Screen<'a> {
             if !matches!(input, Input::Focus(_) | Input::Reply(_)) {
                 self.pacer.input();
             }
+            if input == Input::Focus(true) {
+                self.terminal.ask_ground();
+            }
+            let theme = self.model.theme;
             self.tell(Msg::Input(input));
+            if theme != self.model.theme {
+                self.pacer.input();
+            }
         }
     }
 
@@ -377,6 +393,8 @@ impl<'a> Screen<'a> {
         self.model.sync(&self.front.shared.read());
         agent_view::sync(&mut self.model, &self.front.agents);
         self.notify();
+        let title = self.window.as_mut().and_then(|told| told.tell(window::title(&self.model)));
+        title.into_iter().for_each(|bytes| self.terminal.write(&bytes));
         let now = self.clock.now();
         if self.draw_raw(now) {
             return;
@@ -424,9 +442,9 @@ impl<'a> Screen<'a> {
         shown
     }
 
-    /// Tells of what ended while nobody looked.
+    /// Tells of what ended or waits while nobody looks.
     fn notify(&mut self) {
-        let Some(text) = self.model.ends.take() else { return };
+        let Some(text) = self.model.ends.take(self.clock.now()) else { return };
         let bytes = ends::bytes(self.notify, &text, self.between);
         if !bytes.is_empty() {
             self.terminal.write(&bytes);
@@ -445,6 +463,7 @@ impl<'a> Screen<'a> {
             self.leaving = Some(Exit::Ended(1));
         }
         self.model.size = self.terminal.size();
+        self.window.iter_mut().for_each(Window::forget);
         self.writer.forget();
         // the modes were set anew, the mouse's among them
         self.raw = false;

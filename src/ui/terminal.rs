@@ -34,8 +34,12 @@ pub struct Wanted {
     pub mouse: bool,
     /// Speak modifyOtherKeys (tmux and xterm).
     pub other_keys: bool,
-    /// Ask what ground it draws on; the answer comes as a reply, or never.
+    /// Ask what ground it draws on, and to be told when that changes; the answers come as replies, or never.
     pub ask_ground: bool,
+    /// Ask whether it tells of its focus.
+    pub ask_focus: bool,
+    /// Its title is set.
+    pub title: bool,
 }
 
 /// What must be undone.
@@ -114,6 +118,13 @@ impl Terminal {
         if self.wanted.mouse {
             let last = if reports { 'h' } else { 'l' };
             self.write(format!("\x1b[?1002{last}\x1b[?1006{last}").as_bytes());
+        }
+    }
+
+    /// Asks again what ground it draws on, where that was asked at first.
+    pub fn ask_ground(&mut self) {
+        if self.wanted.ask_ground {
+            self.write(ASK_GROUND);
         }
     }
 
@@ -201,6 +212,9 @@ fn open() -> std::io::Result<OwnedFd> {
     }
 }
 
+/// Asks what ground the terminal draws on.
+const ASK_GROUND: &[u8] = b"\x1b]11;?\x1b\\";
+
 /// What sets the modes.
 fn enter_bytes(wanted: &Wanted) -> Vec<u8> {
     let mut out = b"\x1b[?1049h\x1b[?25l\x1b[22;0t\x1b[?2004h\x1b[?1004h\x1b[>1u".to_vec();
@@ -211,7 +225,11 @@ fn enter_bytes(wanted: &Wanted) -> Vec<u8> {
         out.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
     }
     if wanted.ask_ground {
-        out.extend_from_slice(b"\x1b]11;?\x1b\\");
+        out.extend_from_slice(b"\x1b[?2031h");
+        out.extend_from_slice(ASK_GROUND);
+    }
+    if wanted.ask_focus {
+        out.extend_from_slice(b"\x1b[?1004$p");
     }
     out
 }
@@ -224,6 +242,13 @@ fn leave_bytes(wanted: &Wanted) -> Vec<u8> {
     }
     if wanted.other_keys {
         out.extend_from_slice(b"\x1b[>4;0m");
+    }
+    if wanted.ask_ground {
+        out.extend_from_slice(b"\x1b[?2031l");
+    }
+    if wanted.title {
+        // where titles are not kept, none is better than ours
+        out.extend_from_slice(b"\x1b]2;\x07");
     }
     out.extend_from_slice(b"\x1b[<u\x1b[?1004l\x1b[?2004l\x1b[23;0t\x1b[?1049l\x1b[?25h");
     out
@@ -278,7 +303,7 @@ mod tests {
     #[test]
     fn every_mode_that_is_set_is_cleared() {
         for (mouse, other_keys) in [(false, false), (true, true)] {
-            let wanted = Wanted { mouse, other_keys, ask_ground: mouse };
+            let wanted = Wanted { mouse, other_keys, ask_ground: mouse, ask_focus: false, title: mouse };
             let enter = String::from_utf8(enter_bytes(&wanted)).expect("ascii");
             let leave = String::from_utf8(leave_bytes(&wanted)).expect("ascii");
             for part in enter.split('\x1b').filter(|p| p.starts_with("[?")) {
@@ -291,6 +316,7 @@ mod tests {
             }
             assert_eq!(enter.contains("\x1b[>4;1m"), leave.contains("\x1b[>4;0m"));
             assert!(leave.contains("\x1b[<u"));
+            assert_eq!(leave.contains("\x1b]2;\x07\x1b[<u"), mouse, "a title of ours is taken away");
         }
     }
 }

@@ -60,6 +60,12 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
 }
 
 fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>) {
+    match input {
+        Input::Key(_) | Input::Paste(_) | Input::Mouse(_) => model.ends.key(now),
+        Input::Focus(has) => model.ends.focus(has),
+        Input::Reply(input::Reply::Mode(1004, 1 | 3)) => model.ends.tells(),
+        Input::Reply(_) => {}
+    }
     if job_view::on_input(model, &input, now, out) {
         return;
     }
@@ -96,8 +102,8 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
         },
         Input::Mouse(mouse) => on_mouse(model, mouse, now, out),
         Input::Reply(input::Reply::Color(11, colour)) => model.ground(&colour),
+        Input::Reply(input::Reply::Scheme(light)) => model.follow(light),
         Input::Focus(has) => {
-            model.ends.away = !has;
             // what was changed elsewhere meanwhile is seen
             if has && model.conflict.shown() {
                 to_conflict(model, conflict::Msg::Refresh, now, out);

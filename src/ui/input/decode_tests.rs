@@ -62,6 +62,7 @@ fn keys_have_their_meaning() {
         (b"\x1b[>41;354;0c", "Reply(Other)"),
         (b"\x1b[?1u", "Reply(Kitty(1))"),
         (b"\x1b[?2026;2$y", "Reply(Mode(2026, 2))"),
+        (b"\x1b[?997;1n\x1b[?997;2n\x1b[?997;3n", "Reply(Scheme(false)) Reply(Scheme(true)) Reply(Other)"),
         (b"\x1b]11;rgb:1e/1e/2e\x1b\\", "Reply(Color(11, \"rgb:1e/1e/2e\"))"),
         (b"\x1b]10;rgb:ff/ff/ff\x07", "Reply(Color(10, \"rgb:ff/ff/ff\"))"),
         (b"\x1bP1$r0m\x1b\\z", "Reply(Other) z"),

@@ -198,6 +198,10 @@ fn private(body: &[u8], last: u8) -> Option<Input> {
     let n = numbers(body);
     let reply = match last {
         b'c' => Reply::Attributes,
+        b'n' if get(&n, 0, 0) == Some(997) => match get(&n, 1, 0) {
+            Some(light @ (1 | 2)) => Reply::Scheme(light == 2),
+            _ => Reply::Other,
+        },
         b'u' => Reply::Kitty(get(&n, 0, 0).unwrap_or(0)),
         b'y' if body.ends_with(b"$") => Reply::Mode(get(&n, 0, 0).unwrap_or(0), get(&n, 1, 0).unwrap_or(0)),
         _ => Reply::Other,

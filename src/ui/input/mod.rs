@@ -158,6 +158,8 @@ pub enum Reply {
     Mode(u32, u32),
     /// Its foreground (10) or background (11) colour, as `rgb:…`.
     Color(u32, String),
+    /// Its colours are light (true) or dark now.
+    Scheme(bool),
     /// Its attributes.
     Attributes,
     /// Something else; swallowed.

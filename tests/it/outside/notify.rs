@@ -1,4 +1,5 @@
-//! What ends while the window is not looked at is told in the way that was set, and nothing else is.
+//! What ends or waits while the window is not looked at is told in the way that was set, and nothing else is. The
+//! window's title says it all the time.
 
 use serde_json::json;
 
@@ -24,8 +25,13 @@ fn bells(bytes: &[u8]) -> usize {
 /// How often it was told so far.
 fn told(how: &str, home: &Home, program: &Program) -> Vec<String> {
     let text = String::from_utf8_lossy(&program.bytes);
-    let osc9: Vec<String> = text
-        .split("\x1b]9;")
+    let begin = match how {
+        "osc777" => "\x1b]777;notify;",
+        "osc99" => "\x1b]99;;",
+        _ => "\x1b]9;",
+    };
+    let osc: Vec<String> = text
+        .split(begin)
         .skip(1)
         .map(|rest| rest.split('\x07').next().unwrap_or_default().to_owned())
         .collect();
@@ -33,10 +39,10 @@ fn told(how: &str, home: &Home, program: &Program) -> Vec<String> {
     let desktop: Vec<String> = desktop.lines().map(str::to_owned).collect();
     let rung = vec!["bell".to_owned(); bells(&program.bytes)];
     let (wanted, others) = match how {
-        "bell" => (rung, osc9.len() + desktop.len()),
-        "osc9" => (osc9, rung.len() + desktop.len()),
-        "desktop" => (desktop, rung.len() + osc9.len()),
-        _ => (Vec::new(), rung.len() + osc9.len() + desktop.len()),
+        "bell" => (rung, osc.len() + desktop.len()),
+        "osc9" | "osc777" | "osc99" => (osc, rung.len() + desktop.len()),
+        "desktop" => (desktop, rung.len() + osc.len()),
+        _ => (Vec::new(), rung.len() + osc.len() + desktop.len()),
     };
     assert_eq!(others, 0, "{how}: it is told in one way alone");
     wanted
@@ -49,6 +55,8 @@ fn an_end_is_told_while_the_window_is_not_looked_at_in_the_way_that_was_set() {
     for (how, words) in [
         ("bell", ["bell".to_owned(), "bell".to_owned()]),
         ("osc9", [job, turn].map(|words| format!("Windlass: {words}"))),
+        ("osc777", [job, turn].map(|words| format!("Windlass;{words}"))),
+        ("osc99", [job, turn].map(|words| format!("Windlass: {words}"))),
         ("desktop", [job, turn].map(|words| format!("--app-name=Windlass -- Windlass {words}"))),
         ("off", Default::default()),
     ] {
@@ -86,5 +94,77 @@ fn an_end_is_told_while_the_window_is_not_looked_at_in_the_way_that_was_set() {
         program.until("the turn is over", |p| !p.screen().contains("Esc interrupt"));
         assert_eq!(told(how, &home, &program), words[..2 * count], "{how}");
         assert_eq!(super::rehearsal::quit(&mut program), 0);
+    }
+}
+
+/// The titles that the window was given, without the one that is taken away at the end.
+fn titles(program: &Program) -> Vec<String> {
+    let text = String::from_utf8_lossy(&program.bytes).into_owned();
+    let after = |rest: &str| rest.split('\x07').next().unwrap_or_default().to_owned();
+    text.split("\x1b]2;").skip(1).map(after).filter(|title| !title.is_empty()).collect()
+}
+
+/// A home whose model asks for a command, and is told what it has to do at once.
+fn asking(settings: serde_json::Value) -> (Home, String) {
+    let home = Home::new();
+    home.write("config/windlass/settings.json", &settings.to_string());
+    let model = home.script(&json!({"turns": [
+        {"calls": [{"tool": "bash", "input": {"command": "echo asked"}}]},
+        {"say": "first answer"},
+    ]}));
+    (home, model)
+}
+
+#[test]
+fn a_question_is_told_and_the_title_says_what_waits() {
+    let (home, model) = asking(json!({"notify": "osc9", "notify_after_ms": 0, "mode": "ask"}));
+    let mut program = home.show(&["--model", &model]);
+    program.wait_for("Type a message");
+    program
+        .until("the place is in the title", |p| titles(p).last().is_some_and(|t| t.starts_with("work · ")));
+    program.send("\x1b[Ogo\r");
+    program.wait_for("echo asked");
+    program.until("it is told", |p| !told("osc9", &home, p).is_empty());
+    assert_eq!(told("osc9", &home, &program), ["Windlass: waits for you: bash"]);
+    program.until("the title asks", |p| titles(p).last().is_some_and(|t| t.starts_with("? bash · work · ")));
+    assert!(titles(&program).iter().any(|title| title.starts_with("… work · ")), "{:?}", titles(&program));
+    // somebody is there again, and answers
+    program.send("\x1b[I");
+    program
+        .until("it takes the answer", |p| p.screen().contains("y once") && !p.screen().contains("a moment"));
+    program.send("y");
+    program.wait_for("first answer");
+    program.until("the title asks no more", |p| titles(p).last().is_some_and(|t| t.starts_with("work · ")));
+    assert_eq!(told("osc9", &home, &program).len(), 1, "what is looked at is not told");
+    super::rehearsal::quit(&mut program);
+    let text = String::from_utf8_lossy(&program.bytes).into_owned();
+    let (set, back) = (text.rfind("\x1b]2;\x07"), text.rfind("\x1b[23;0t"));
+    assert!(set.is_some() && set < back, "the title before comes back");
+}
+
+#[test]
+fn where_the_focus_is_not_told_a_question_rings_after_a_while_without_a_key() {
+    let (home, model) = asking(json!({"notify": "osc9", "notify_after_ms": 300, "mode": "ask"}));
+    let mut program = home.show(&["--model", &model]);
+    program.wait_for("Type a message");
+    program.send("go\r");
+    program.until("it is told", |p| !told("osc9", &home, p).is_empty());
+    assert_eq!(told("osc9", &home, &program), ["Windlass: waits for you: bash"]);
+}
+
+#[test]
+fn a_terminal_that_knows_no_titles_is_told_none() {
+    for (name, value) in [("TERM", "linux"), ("", "")] {
+        let (mut home, model) = asking(json!({"terminal_title": !name.is_empty()}));
+        if !name.is_empty() {
+            home.set(name, value);
+        }
+        let mut program = home.show(&["--model", &model]);
+        program.wait_for("Type a message");
+        program.send("go\r");
+        program.wait_for("echo asked");
+        super::rehearsal::quit(&mut program);
+        let text = String::from_utf8_lossy(&program.bytes);
+        assert!(!text.contains("\x1b]2;"), "{name}: {text:?}");
     }
 }

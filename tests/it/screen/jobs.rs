@@ -226,20 +226,40 @@ fn what_ends_is_told_only_while_the_window_is_not_looked_at() {
         record::status(record, |s| s.phase = Phase::Idle);
     });
     screen.draw();
-    assert_eq!(screen.model.ends.take(), None, "what was there at the opening is no news");
+    assert_eq!(screen.model.ends.take(Millis(0)), None, "what was there at the opening is no news");
     screen.change(ended);
     screen.draw();
-    assert_eq!(screen.model.ends.take().as_deref(), Some("j3 exit 1 · make"));
+    assert_eq!(screen.model.ends.take(Millis(0)).as_deref(), Some("j3 exit 1 · make"));
     screen.draw();
-    assert_eq!(screen.model.ends.take(), None, "once");
+    assert_eq!(screen.model.ends.take(Millis(0)), None, "once");
     let turn = |status| EntryBody::TurnEnd(TurnEnd { status, why: None });
     screen.change(|record| record::push(record, turn(TurnStatus::Done)));
     screen.draw();
-    assert_eq!(screen.model.ends.take().as_deref(), Some("the model has finished"));
+    assert_eq!(screen.model.ends.take(Millis(0)).as_deref(), Some("the model has finished"));
     screen.tell(Msg::Input(Input::Focus(true)));
     screen.change(ended);
     screen.draw();
-    assert_eq!(screen.model.ends.take(), None, "the window is looked at");
+    assert_eq!(screen.model.ends.take(Millis(0)), None, "the window is looked at");
+}
+
+#[test]
+fn a_job_that_waits_for_input_is_told_once_until_the_next_key() {
+    let mut screen = Screen::new(100, 30, some());
+    let waits = |screen: &mut Screen, waiting| {
+        screen.change(|record| record.jobs.report(&JobId(4), |row| row.waiting = waiting));
+        screen.draw();
+        screen.model.ends.take(Millis(0))
+    };
+    waits(&mut screen, false);
+    screen.tell(Msg::Input(Input::Focus(false)));
+    let told = waits(&mut screen, true).unwrap_or_default();
+    assert!(told.starts_with("j4 waits for input · "), "{told}");
+    assert!(windlass::ui::window::title(&screen.model).starts_with("? input for j4 · "));
+    assert_eq!((waits(&mut screen, false), waits(&mut screen, true)), (None, None), "it rang already");
+    screen.tell(Msg::Input(Input::Focus(true)));
+    screen.tell(Msg::Input(Input::Focus(false)));
+    waits(&mut screen, false);
+    assert_eq!(waits(&mut screen, true), Some(told), "somebody was there meanwhile");
 }
 
 #[test]
