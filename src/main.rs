@@ -119,7 +119,7 @@ fn jobs(dirs: &Dirs, action: &JobsAction) -> u8 {
     })
 }
 
-/// Does something with what came back from children.
+/// Does something with what came back from agents.
 fn handback(dirs: &Dirs, action: &HandbackAction) -> u8 {
     let of = |whose: &Whose| hand_back::Of::one(dirs, whose.session.as_deref(), whose.cwd.as_deref());
     let form =
@@ -136,6 +136,9 @@ fn handback(dirs: &Dirs, action: &HandbackAction) -> u8 {
         HandbackAction::Resolve { child, path, whose, take, file, tool } => {
             let from = resolution(*take, file.as_deref(), tool.as_deref());
             of(whose).and_then(|of| hand_back::resolve(&of, child, path, &from, &mut told))
+        }
+        HandbackAction::Retry { child, whose } => {
+            of(whose).and_then(|of| hand_back::retry(&of, child, &mut told))
         }
         HandbackAction::Revert { child, path, whose } => {
             of(whose).and_then(|of| hand_back::revert(&of, child, path, &mut told))

@@ -4,14 +4,16 @@
 //! reads, an `AgentEnd` the entry that tells the person and the model of an end, once. An agent is called by its path:
 //! `lexer`, and `lexer/tests` for one that `lexer` asked for.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::api::message::Usage;
 use crate::base::{EntryId, Millis, SessionId};
-use crate::law::children::End;
+use crate::law::children::{By, End};
+use crate::law::hand_back::rise::name_of;
 use crate::law::hand_back::tree::TreePath;
 
 /// Where an agent works.
@@ -171,17 +173,51 @@ pub struct HandBackReport {
     /// Somebody saved them at the very moment, and what was saved could not stay there: it is kept with the versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<TreePath>,
+    /// What its own agents left: it is open where this one handed back to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<LeftOpen>,
+}
+
+/// What an agent's own agent left when that agent ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOpen {
+    /// Its name from then on, among the hand-backs: `lexer/x`.
+    pub name: String,
+    /// Its conflicts that were open then.
+    pub conflicts: Vec<TreePath>,
+    /// Whether it had handed back; else its work is in its copy only.
+    pub handed: bool,
+}
+
+impl LeftOpen {
+    /// In words: `2 conflicts of lexer/x`, `lexer/x has not handed back`.
+    pub fn words(&self) -> String {
+        let name = &self.name;
+        match (self.handed, self.conflicts.len()) {
+            (false, _) => format!("{name} has not handed back"),
+            (true, 1) => format!("1 conflict of {name}"),
+            (true, many) => format!("{many} conflicts of {name}"),
+        }
+    }
 }
 
 impl HandBackReport {
     /// In words, the conflicts first: `1 conflict, 3 taken`; `nothing changed`.
     pub fn words(&self) -> String {
-        let counts = [&self.taken, &self.same, &self.conflicts, &self.left_out];
-        let words = Self::in_numbers(counts.map(Vec::len));
-        match self.kept.len() {
-            0 => words,
-            kept => format!("{words}, {kept} saved meanwhile and kept"),
+        let counts = [&self.taken, &self.same, &self.conflicts, &self.left_out].map(Vec::len);
+        let mut words: Vec<String> = self.below.iter().map(LeftOpen::words).collect();
+        if counts != [0; 4] || words.is_empty() {
+            words.insert(0, Self::in_numbers(counts));
         }
+        if let kept @ 1.. = self.kept.len() {
+            words.push(format!("{kept} saved meanwhile and kept"));
+        }
+        words.join(", ")
+    }
+
+    /// Whether it left conflicts: its own, or those of its agents.
+    pub fn has_conflicts(&self) -> bool {
+        !self.conflicts.is_empty() || self.below.iter().any(|below| !below.conflicts.is_empty())
     }
 
     /// The same of numbers: taken, same, conflicts, left out.
@@ -220,10 +256,45 @@ pub struct AgentEnd {
     /// What went wrong beside it, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// Its end was told before: what it changed was not handed back then, and is now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// When.
     pub ended: Millis,
     /// How long it took from the asking.
     pub duration: Millis,
+}
+
+impl AgentNode {
+    /// Its name among the hand-backs: that of its own directory, which tells the run, and whose agent it was where it
+    /// rose; none: it has no copy.
+    pub fn hand_back_name(&self) -> Option<String> {
+        let name = self.room.as_deref().and_then(Path::file_name)?;
+        Some(name_of(name.to_str()?))
+    }
+}
+
+impl AgentEnd {
+    /// Whether something that it left is open: its own, or what its agents left. `open`: whose hand-backs have open
+    /// conflicts.
+    pub fn is_open(&self, open: &BTreeSet<String>) -> bool {
+        let own = self.node.hand_back_name().is_some_and(|name| open.contains(&name));
+        let below = self.hand_back.iter().flat_map(|report| &report.below);
+        own || below.into_iter().any(|below| open.contains(&below.name))
+    }
+
+    /// Whether what it changed was to be handed back, and could not be: it is in its copy only.
+    pub fn hand_back_failed(&self) -> bool {
+        let rewound = self.end == End::Stopped { by: By::Rewind };
+        !rewound && self.node.room.is_some() && self.hand_back.is_none() && self.trouble.is_some()
+    }
+
+    /// The same with what came of the hand-back that was tried again.
+    #[must_use]
+    pub fn with_hand_back(&self, again: &AgentEnd) -> AgentEnd {
+        let (hand_back, trouble) = (again.hand_back.clone(), again.trouble.clone());
+        AgentEnd { hand_back, trouble, ..self.clone() }
+    }
 }
 
 /// A run of an agent whose end was told.

@@ -111,6 +111,8 @@ pub struct Status {
     pub open_conflicts: usize,
     /// The children of whom such a conflict is open, by the names of their copies: `lexer`, `lexer.2`.
     pub conflicted: BTreeSet<String>,
+    /// How often they were counted.
+    pub counted: u64,
     /// Ends of its agents that the session did not take in yet: they may begin a turn.
     pub untold_ends: usize,
 }

@@ -149,6 +149,8 @@ pub enum AgentAsk {
     Delete,
     /// Take an ended one off the list.
     Dismiss,
+    /// Try its hand-back again, which failed.
+    HandBack,
     /// Let its record be read (`link::Front::agents`), also when it is of an earlier program.
     Look,
 }

@@ -129,7 +129,7 @@ pub enum Verb {
         #[command(subcommand)]
         action: JobsAction,
     },
-    /// See what came back from a session's children, and resolve its conflicts without the screen.
+    /// See what came back from a session's agents, and resolve its conflicts without the screen.
     Handback {
         /// What to do.
         #[command(subcommand)]
@@ -233,10 +233,10 @@ pub enum JobsAction {
     },
 }
 
-/// What to do with what came back from children.
+/// What to do with what came back from agents.
 #[derive(Clone, Debug, Subcommand)]
 pub enum HandbackAction {
-    /// List the children that have a copy of their own, what came back, and which conflicts are open.
+    /// List the agents that have a copy of their own, what came back, and which conflicts are open.
     List {
         /// Whose.
         #[command(flatten)]
@@ -245,9 +245,9 @@ pub enum HandbackAction {
         #[arg(long)]
         json: bool,
     },
-    /// Print what a child changed; with PATH the lines of its three versions.
+    /// Print what an agent changed; with PATH the lines of its three versions.
     Show {
-        /// The child's name.
+        /// The agent's name; that of an agent's own agent is lexer/x.
         #[arg(value_name = "CHILD")]
         child: String,
         /// A path that it changed.
@@ -260,7 +260,7 @@ pub enum HandbackAction {
     /// Write a resolution of a path into the session's directory.
     #[command(group = ArgGroup::new("from").required(true).args(["take", "file", "tool"]))]
     Resolve {
-        /// The child's name.
+        /// The agent's name; that of an agent's own agent is lexer/x.
         #[arg(value_name = "CHILD")]
         child: String,
         /// The path.
@@ -269,7 +269,7 @@ pub enum HandbackAction {
         /// Whose.
         #[command(flatten)]
         whose: Whose,
-        /// Whose version is taken; both: the parent's lines, then the child's, where both changed them.
+        /// Whose version is taken; both: the parent's lines, then the agent's, where both changed them.
         #[arg(long, value_name = "VERSION")]
         take: Option<Take>,
         /// A file that holds the whole result.
@@ -279,9 +279,18 @@ pub enum HandbackAction {
         #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
         tool: Option<String>,
     },
+    /// Try a hand-back again that was cut or failed.
+    Retry {
+        /// The agent's name.
+        #[arg(value_name = "CHILD")]
+        child: String,
+        /// Whose.
+        #[command(flatten)]
+        whose: Whose,
+    },
     /// Take back the newest resolution of a path, or what was taken of it without one.
     Revert {
-        /// The child's name.
+        /// The agent's name; that of an agent's own agent is lexer/x.
         #[arg(value_name = "CHILD")]
         child: String,
         /// The path.
@@ -291,9 +300,9 @@ pub enum HandbackAction {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Drop a child's copy and all versions that are kept, for good.
+    /// Drop an agent's copy and all versions that are kept, those of its own agents too, for good.
     Drop {
-        /// The child's name.
+        /// The agent's name; that of an agent's own agent is lexer/x.
         #[arg(value_name = "CHILD")]
         child: String,
         /// Whose.
@@ -310,9 +319,9 @@ pub enum HandbackAction {
 pub enum Take {
     /// As the session's directory has it.
     Parent,
-    /// As the child left it.
+    /// As the agent left it.
     Child,
-    /// As the child found it.
+    /// As the agent found it.
     Base,
     /// The lines of the first two.
     Both,

@@ -129,8 +129,10 @@ impl Owner {
                 self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
             }
             EntryBody::AgentEnd(end) => {
-                self.meter.usage.add(&end.usage);
-                self.meter.cost += end.cost.unwrap_or(0.0);
+                if !end.again {
+                    self.meter.usage.add(&end.usage);
+                    self.meter.cost += end.cost.unwrap_or(0.0);
+                }
                 let told = super::history::agent_ended(end);
                 self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
             }

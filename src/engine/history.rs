@@ -61,7 +61,7 @@ pub fn messages(path: &[Arc<Entry>]) -> Vec<Message> {
                     out.user(&told, &[]);
                 }
             }
-            EntryBody::AgentEnd(end) if calls.told_agent_before(end, at) => {}
+            EntryBody::AgentEnd(end) if !end.again && calls.told_agent_before(end, at) => {}
             EntryBody::AgentEnd(end) => {
                 if let Some(told) = agent_ended(end) {
                     out.user(&told, &[]);

@@ -441,6 +441,7 @@ fn status_before(options: &Options) -> Status {
         pending: Vec::new(),
         open_conflicts: 0,
         conflicted: std::collections::BTreeSet::new(),
+        counted: 0,
         untold_ends: 0,
     }
 }

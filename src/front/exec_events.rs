@@ -268,7 +268,16 @@ fn agent_ended(end: &AgentEnd, out: &mut Vec<Value>) {
         if !report.kept.is_empty() {
             told["kept"] = paths(&report.kept).into();
         }
+        if !report.below.is_empty() {
+            let below = report.below.iter().map(|below| {
+                json!({"child": below.name, "handed_back": below.handed, "conflicts": paths(&below.conflicts)})
+            });
+            told["left_open"] = below.collect();
+        }
         out.push(told);
+    }
+    if end.again {
+        return;
     }
     if let Some(why) = &end.trouble {
         out.push(json!({"type": "notice", "level": "error", "text": format!("agent {name}: {why}")}));

@@ -62,7 +62,8 @@ impl Child {
             | State::Preparing
             | State::Working(_)
             | State::Stopping(..)
-            | State::HandingBack(_) => true,
+            | State::HandingBack(_)
+            | State::Again(_) => true,
             State::Cut | State::Ended(_) => false,
         }
     }
@@ -218,12 +219,16 @@ impl Children {
             Event::Stop(by) => self.stop(path, &End::Stopped { by }, &mut out),
             Event::Delete => self.stop(path, &End::Deleted, &mut out),
             Event::Closed => self.closed(path, &mut out),
-            Event::HandedBack => {
-                if let Some(State::HandingBack(end)) = self.state(path).cloned() {
-                    self.end(path, end, &mut out);
+            Event::HandedBack => match self.state(path).cloned() {
+                Some(State::HandingBack(end)) => self.end(path, end, &mut out),
+                Some(State::Again(end)) => {
+                    self.set(path, State::Ended(end));
+                    out.push(Effect::CameBack(path.to_owned()));
                 }
-            }
+                _ => {}
+            },
             Event::Woken => self.woken(path, now),
+            Event::Again => self.again(path, &mut out),
         }
         out.extend(self.settle());
         out
@@ -274,7 +279,8 @@ impl Children {
                 }
                 state @ (State::Stopping(_, Stage::Closing | Stage::Closed)
                 | State::HandingBack(_)
-                | State::Ended(_)) => state,
+                | State::Ended(_)
+                | State::Again(_)) => state,
             };
         }
         out
@@ -347,7 +353,8 @@ impl Children {
                 self.stop(path, &end, out);
                 self.set(path, State::Stopping(Some(end), Stage::Closed));
             }
-            Some(State::Waiting | State::HandingBack(_) | State::Cut | State::Ended(_)) | None => {}
+            Some(State::Waiting | State::HandingBack(_) | State::Cut | State::Ended(_) | State::Again(_))
+            | None => {}
         }
     }
 
@@ -365,6 +372,18 @@ impl Children {
             }
             (child.state, child.heard) = (State::Waiting, now);
             self.line.push_back(path.to_owned());
+        }
+    }
+
+    /// One that has ended hands back once more, unless its parent does: what it changed goes where that is read.
+    fn again(&mut self, path: &str, out: &mut Vec<Effect>) {
+        let Some(child) = self.children.get(path) else { return };
+        let reads = |up: &str| matches!(self.state(up), Some(State::HandingBack(_) | State::Again(_)));
+        let (State::Ended(end), true) = (child.state.clone(), child.isolated) else { return };
+        let alone = !child.parent.as_deref().is_some_and(reads) && !self.any_lives(Some(path));
+        if end.hands_back() && alone {
+            self.set(path, State::Again(end));
+            out.push(Effect::HandBack(path.to_owned()));
         }
     }
 
@@ -394,7 +413,7 @@ impl Children {
                 self.set(path, State::Stopping(Some(end.clone()), stage));
                 self.stop_those_under(path, end, out);
             }
-            State::Stopping(..) | State::HandingBack(_) | State::Ended(_) => {}
+            State::Stopping(..) | State::HandingBack(_) | State::Ended(_) | State::Again(_) => {}
         }
     }
 
@@ -408,11 +427,15 @@ impl Children {
         }
     }
 
-    /// The last step: what it changed is handed back, where that is to be; else it has ended.
+    /// The last step: what it changed is handed back, where that is to be; else it has ended. What the agents of one
+    /// without a copy left open is open in its parent's directory, whatever its end is: that is handed on.
     fn last(&mut self, path: &str, end: End, out: &mut Vec<Effect>) {
+        let under = format!("{path}/");
+        let copies = self.children.iter().any(|(other, child)| child.isolated && other.starts_with(&under));
         let Some(child) = self.children.get_mut(path) else { return };
         child.place = false;
-        if child.isolated && child.worked && end.hands_back() {
+        let hands_back = if child.isolated { end.hands_back() } else { copies };
+        if child.worked && hands_back {
             child.state = State::HandingBack(end);
             out.push(Effect::HandBack(path.to_owned()));
         } else {
@@ -464,7 +487,8 @@ impl Children {
             | State::Preparing
             | State::HandingBack(_)
             | State::Cut
-            | State::Ended(_) => false,
+            | State::Ended(_)
+            | State::Again(_) => false,
         };
         let mut ready = self.children.iter().filter(|(_, child)| waited(child));
         ready.find(|(path, _)| !self.any_lives(Some(path))).map(|(path, _)| path.clone())

@@ -1,6 +1,6 @@
 //! Subagents in words, for the model: a line for each that is there, and the report of an end.
 
-use crate::api::agent::{AgentEnd, AgentRow, AgentState, Workspace, copied};
+use crate::api::agent::{AgentEnd, AgentRow, AgentState, LeftOpen, Workspace, copied};
 use crate::base::Millis;
 use crate::law::hand_back::tree::named;
 use crate::tool::bash_end::line;
@@ -42,14 +42,19 @@ pub fn row_in_words(path: &str, row: &AgentRow, now: Millis) -> String {
 
 /// An end, whole: how, what came back and what was said.
 pub fn end_in_words(path: &str, end: &AgentEnd) -> String {
-    let mut out = format!(
-        "agent {path} ({}) {} after {}, {} calls, {} tokens",
-        end.node.workspace.word(),
+    let mut out = format!("agent {path} ({}) ", end.node.workspace.word());
+    if end.again {
+        out.push_str("has ended before; its hand-back, which had failed, was done now");
+        hand_back(&mut out, end);
+        return out;
+    }
+    out.push_str(&format!(
+        "{} after {}, {} calls, {} tokens",
         end.end.words(),
         end.duration.length(),
         end.calls,
         end.usage.total()
-    );
+    ));
     if let Some(trouble) = &end.trouble {
         line(&mut out, trouble);
     }
@@ -76,7 +81,10 @@ fn hand_back(out: &mut String, end: &AgentEnd) {
         }
         return;
     };
-    line(out, &format!("What came back from its copy: {}.", report.words()));
+    match end.node.workspace {
+        Workspace::Shared => line(out, "It worked in this directory: what it changed is there."),
+        Workspace::Isolated => line(out, &format!("What came back from its copy: {}.", report.words())),
+    }
     let lists = [
         ("Taken into this directory", &report.taken),
         ("The same on both sides", &report.same),
@@ -89,6 +97,22 @@ fn hand_back(out: &mut String, end: &AgentEnd) {
     ];
     for (what, paths) in lists.into_iter().filter(|(_, paths)| !paths.is_empty()) {
         line(out, &format!("{what}: {}", named(paths, PATHS_MAX)));
+    }
+    for below in &report.below {
+        let LeftOpen { name, conflicts, handed } = below;
+        match handed {
+            true => line(
+                out,
+                &format!(
+                    "CONFLICTS that its own agent {name} left (this directory has what it had; the person resolves \
+                     them; you may propose how): {}",
+                    named(conflicts, PATHS_MAX)
+                ),
+            ),
+            false => {
+                line(out, &format!("Its own agent {name} has not handed back: its work is in its copy only."))
+            }
+        }
     }
     if let Some(room) = &end.node.room {
         line(

@@ -39,6 +39,7 @@ pub fn carry_out(model: &mut Model, wanted: agents::Out, now: Millis, out: &mut 
 fn write_to(model: &mut Model, path: String) {
     let Some(row) = model.agents.get(&path) else { return };
     let says = match row.state {
+        AgentState::Ended(ref end) if end.hand_back_failed() => "its hand-back failed: r tries that first",
         AgentState::Ended(_) => "it has ended: it works again then",
         AgentState::Cut => "it was cut off: it goes on then",
         AgentState::Waiting { .. } | AgentState::Preparing { .. } => {

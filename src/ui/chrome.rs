@@ -264,6 +264,9 @@ fn agent_hints(model: &Model) -> Vec<(Action, &'static str)> {
             if end.hand_back.is_some() {
                 out.push((Action::AgentHandBack, "hand-back"));
             }
+            if end.hand_back_failed() {
+                out.push((Action::AgentRetry, "hand back again"));
+            }
             out.extend([(Action::AgentMessage, "work again"), (Action::AgentDismiss, "dismiss")]);
             out.push((Action::AgentCopy, "copy"));
         }

@@ -181,6 +181,7 @@ fn says(entry: &Arc<Entry>) -> Option<String> {
         EntryBody::JobEnd(end) => {
             format!("{} {} · {}", end.job, end.outcome.end.words(), end.command)
         }
+        EntryBody::AgentEnd(end) if end.again => format!("{} handed back", end.node.name),
         EntryBody::AgentEnd(end) => format!("{} {}", end.node.name, end.end.words()),
         EntryBody::TurnEnd(end) => match end.status {
             TurnStatus::Done => "the model has finished".to_owned(),

@@ -1,14 +1,14 @@
 //! A child's own copy of a directory, and how its changes come back: law W carried out on disks.
 //!
 //! `listing` says which files, `copying` makes base and copy, `scan` what the child changed, `run` carries a plan out
-//! so that it can be cut anywhere, `hand_back` does all of it at a child's end, `resolve` one path by hand, `rooms` says
-//! which workspaces there are. What is decided is decided by `law::hand_back`, and one writes at a time (`lock`). Everything here blocks; a cancel flag and counts are in `Progress`.
+//! so that it can be cut anywhere, `hand_back` does all of it at a child's end, `resolve` one path by hand, `rise`
+//! what an agent's own agents left, `rooms` says which workspaces there are. What is decided is decided by `law::hand_back`, and one writes at a time (`lock`). Everything here blocks; a cancel flag and counts are in `Progress`.
 //!
 //! Not here: stopping the child, telling anyone, choosing a resolution.
 //!
 //! A child's directory (private): `base/` as it found the files, `copy/` where it works, `git/` what its git reads of the parent's repository, `rules/` the ignore rules of
-//! the spawn that are not in the tree, `parent` the directory's name, `born.json` the copy's files as they were, `versions/` bytes by their hash,
-//! `ending.json` how its run ended, `run/` the records of the hand-back, `handback.json` its end, `aside/` what goes after it,
+//! the spawn that are not in the tree, `parent` the directory's name, `agent` the session of who works in it, `born.json` the copy's files as they were, `versions/` bytes by their hash,
+//! `ending.json` how its run ended, `failed` why its hand-back failed, `run/` the records of the hand-back, `handback.json` its end, `aside/` what goes after it,
 //! `conflicts/` the child's versions of what is open, `resolutions/` one run each, `drafts/` what was chosen and not written yet.
 
 pub mod beneath;
@@ -25,6 +25,7 @@ pub mod look;
 mod removal;
 mod repository;
 pub mod resolve;
+pub mod rise;
 pub mod rooms;
 pub mod rules;
 mod run;
@@ -109,6 +110,16 @@ impl Room {
     /// How the child's run ended: written by who hands back, before it begins.
     pub fn ending(&self) -> PathBuf {
         self.dir.join("ending.json")
+    }
+
+    /// Why the hand-back failed when it was tried last.
+    pub(crate) fn failure(&self) -> PathBuf {
+        self.dir.join("failed")
+    }
+
+    /// The session of the agent that works in it.
+    pub(crate) fn agent(&self) -> PathBuf {
+        self.dir.join("agent")
     }
 
     pub(crate) fn drafts(&self) -> PathBuf {

@@ -37,6 +37,7 @@ pub fn record() -> Record {
         pending: Vec::new(),
         open_conflicts: 0,
         conflicted: std::collections::BTreeSet::new(),
+        counted: 0,
         untold_ends: 0,
     };
     Record {

@@ -82,7 +82,7 @@ impl Rule {
                     Vec::new()
                 }
                 Effect::HandBack(path) => self.law.step(&path, Event::HandedBack, Millis(0)),
-                Effect::Begin(_) | Effect::Halt(_) | Effect::Forget(_) => Vec::new(),
+                Effect::Begin(_) | Effect::Halt(_) | Effect::Forget(_) | Effect::CameBack(_) => Vec::new(),
             };
             effects.extend(next);
         }
@@ -121,9 +121,11 @@ impl Rule {
                 State::Waiting => line(&mut out, path, &format!("waits {}", self.law.number(path).unwrap())),
                 State::Working(_) => line(&mut out, path, "works"),
                 State::Ended(end) => line(&mut out, path, &end.words()),
-                State::Preparing | State::Stopping(..) | State::HandingBack(_) | State::Cut => {
-                    line(&mut out, path, "on its way")
-                }
+                State::Preparing
+                | State::Stopping(..)
+                | State::HandingBack(_)
+                | State::Again(_)
+                | State::Cut => line(&mut out, path, "on its way"),
             }
         }
         out

@@ -5,6 +5,7 @@ mod cut;
 mod durable;
 mod hostile;
 mod modes;
+mod nested;
 mod refused;
 mod resolve;
 mod served;

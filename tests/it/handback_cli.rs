@@ -230,7 +230,7 @@ fn a_workspace_is_dropped_when_nothing_is_open_or_it_is_said_twice() {
     };
     assert_eq!((ask("\n"), room.dir().exists()), (1, true));
     assert_eq!((ask("y\n"), room.dir().exists()), (0, false));
-    assert_eq!(done(&home, &["list"]), "no child has a copy of its own\n");
+    assert_eq!(done(&home, &["list"]), "no agent has a copy of its own\n");
     assert_eq!(home.read("work/taken"), "child\n", "what was taken stays");
 }
 
@@ -242,7 +242,7 @@ fn what_is_not_there_or_not_over_is_told() {
     assert_eq!(done(&home, &["list"]), "tests  has not handed back\n");
     assert_eq!(row(&home)["state"], "at_work");
     assert!(
-        refused(&home, &["show", "docs"], 2).contains("no child docs with a copy of its own; it has tests")
+        refused(&home, &["show", "docs"], 2).contains("no agent docs with a copy of its own; it has tests")
     );
     assert!(refused(&home, &["show", "tests"], 1).contains("tests has not handed back yet"));
     let told = refused(&home, &["drop", "tests"], 1);

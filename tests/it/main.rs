@@ -42,6 +42,7 @@ mod markdown;
 mod merge_files;
 mod merge_git;
 mod merge_tool;
+mod nested_agents;
 mod opening;
 mod output_bridge;
 mod outside;

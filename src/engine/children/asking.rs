@@ -12,6 +12,7 @@ use crate::engine::clock;
 use crate::engine::options::{ModelInUse, Options, Which};
 use crate::law::access::rule::Rules;
 use crate::law::children::{Asked, By, Event, Refusal, State, Work};
+use crate::law::hand_back::rise::file_name;
 use crate::store::{self, Dirs};
 use crate::tool::Later;
 use crate::tool::crew::{Crew as Asks, NewAgent, Rest, Stands};
@@ -161,7 +162,7 @@ impl Asking {
         let model = here.model_for(&path, new.model.as_deref())?;
         let isolated = new.workspace == Workspace::Isolated;
         let room = isolated.then(|| here.options.dirs.workspace(&here.session, &new.name));
-        if room.as_ref().is_some_and(|room| room.exists()) {
+        if room.as_ref().is_some_and(|room| room.exists()) || crew.rose_before(&path) {
             return Err(refused(Refusal::Taken, &new.name));
         }
         let now = clock::now();
@@ -197,6 +198,21 @@ impl Asking {
     }
 }
 
+impl Crew {
+    /// Whether what an earlier agent of this path left rose: its name is that of its workspace.
+    fn rose_before(&self, path: &str) -> bool {
+        let inner = self.inner();
+        let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let named = |parent: &str| {
+            let child = inner.kids.get(parent)?.options.child.clone()?;
+            let below = parent.rsplit_once('/').map_or(path, |(up, _)| &path[up.len() + 1..]);
+            let dirs = &inner.kids.get(parent)?.options.dirs;
+            Some(dirs.workspace(&child.parent, &file_name(below)).exists())
+        };
+        parents.filter_map(named).any(|there| there)
+    }
+}
+
 impl Post {
     /// Tells one of its agents something, in the person's or the model's name; what that means.
     /// `after`: the newest entry of who tells it.
@@ -226,9 +242,14 @@ impl Post {
                 inner.tell(above(&whole), News::Began(node, words));
                 Ok("is told when it begins.")
             }
-            Some(State::Stopping(..) | State::HandingBack(_)) => {
+            Some(State::Stopping(..) | State::HandingBack(_) | State::Again(_)) => {
                 Err(format!("{path} is being ended: tell it again when it has ended"))
             }
+            // a fresh copy would hide what is in its first one only
+            Some(State::Ended(_)) if kid.holds_work() => Err(format!(
+                "what {path} changed was not handed back: try that again first (in the list of agents, or \
+                 `windlass handback retry`), or drop it (`windlass handback drop --force`)"
+            )),
             Some(State::Cut | State::Ended(_)) => {
                 let again = matches!(law.state(&whole), Some(State::Ended(_)));
                 let effects = law.step(&whole, Event::Woken, clock::now());
@@ -267,13 +288,10 @@ fn wake(kid: &mut Kid, again: bool, after: Option<EntryId>) {
     let node = &mut kid.row.node;
     node.run += 1;
     (node.asked, node.after) = (now, after);
-    if let (Workspace::Isolated, Some(first)) = (node.workspace, &node.room) {
-        let stem = first.file_name().and_then(|name| name.to_str()).unwrap_or(&node.name);
-        let stem = stem.split('.').next().unwrap_or(stem);
-        let room = first.with_file_name(format!("{stem}.{}", node.run));
-        if let Some(child) = &mut kid.options.child {
-            child.dir = Room::at(&room).copy();
-        }
+    if let (Workspace::Isolated, Some(child)) = (node.workspace, &mut kid.options.child) {
+        // among those of who asks for it, also where the first one rose
+        let room = kid.options.dirs.workspace(&child.parent, &format!("{}.{}", node.name, node.run));
+        child.dir = Room::at(&room).copy();
         node.room = Some(room);
     }
 }

@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::api::agent::{AgentNode, HandBackReport};
+use crate::api::agent::{AgentNode, HandBackReport, LeftOpen};
 use crate::base::{SessionId, chain};
 use crate::engine::hand_back::in_turn;
 use crate::engine::spawn;
 use crate::law::children::Event;
 use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::rise::{file_name, name_of};
 use crate::store::Dirs;
 use crate::workspace::child::Room;
 use crate::workspace::child::hand_back::Record;
+use crate::workspace::child::rise::{Below, rise_of_shared};
 use crate::workspace::child::rooms::rooms;
 
-use super::crew::Crew;
+use super::crew::{Crew, Inner};
+use super::kid::Kid;
 
 /// Hands back what an agent changed and tells that it did; then its copies go, which nobody waits for. One that fails
 /// leaves the copy as it is.
@@ -33,22 +36,73 @@ async fn back(crew: Crew, path: String) {
     // its own agents' ends first: they are a part of it
     crew.hear(&path).await;
     let ending = crew.ending(&path);
-    let room = node.room.clone().map(Room::at);
+    let Some(own) = crew.look(&path, |kid| Own::of(kid, &path)) else { return };
+    let (room, of) = (node.room.clone().map(Room::at), own.clone());
     let done = spawn::off_the_loop(move || {
         if let Some(ending) = ending {
             ending.keep(&node);
         }
-        carry_out(&node, &dir)
+        carry_out(&node, &dir, &of)
     })
     .await;
     let handed = done.is_ok();
+    let rose = done.as_ref().map_or(Vec::new(), |(_, below)| crew.rose(&path, &own, below));
     crew.update(&path, |kid| match done {
-        Ok(report) => kid.hand_back = Some(report),
+        Ok((report, _)) => kid.hand_back = report,
         Err(why) => kid.trouble(why),
     });
     crew.event(&path, Event::HandedBack);
-    if let (true, Some(room)) = (handed, room) {
-        spawn::off_the_loop(move || clean_up(&room)).await;
+    if handed {
+        spawn::off_the_loop(move || room.iter().chain(&rose).for_each(clean_up)).await;
+    }
+}
+
+/// Where the workspaces of an agent's own agents are, and where they rise to at its end.
+#[derive(Clone)]
+struct Own {
+    name: String,
+    session: SessionId,
+    from: PathBuf,
+    up: PathBuf,
+    /// Its name for who is to do something by hand.
+    path: String,
+}
+
+impl Own {
+    fn of(kid: &Kid, path: &str) -> Own {
+        let (dirs, node) = (&kid.options.dirs, &kid.row.node);
+        let from = dirs.workspaces_of(&node.session);
+        let above = kid.options.child.as_ref().map(|child| dirs.workspaces_of(&child.parent));
+        let room = node.room.as_deref();
+        let up = room.and_then(Path::parent).map(Path::to_owned).or(above).unwrap_or_else(|| from.clone());
+        let named = room.and_then(Path::file_name).map(|name| name_of(&name.to_string_lossy()));
+        let path = named.unwrap_or_else(|| path.to_owned());
+        Own { name: node.name.clone(), session: node.session.clone(), from, up, path }
+    }
+}
+
+impl Crew {
+    /// What the agents of one that ended left has other places now; the workspaces that rose.
+    fn rose(&self, path: &str, own: &Own, below: &[Below]) -> Vec<Room> {
+        let mut inner = self.inner();
+        let Inner { kids, .. } = &mut *inner;
+        let Some(dir) = kids.get(path).map(|kid| kid.parent_dir.clone()) else { return Vec::new() };
+        let moved =
+            |below: &Below| (own.from.join(file_name(&below.own)), own.up.join(file_name(&below.name)));
+        let moved: Vec<(PathBuf, PathBuf)> = below.iter().map(moved).collect();
+        let (under, mut changed) = (format!("{path}/"), Vec::new());
+        for (other, kid) in kids.iter_mut().filter(|(other, _)| other.starts_with(&under)) {
+            let to = moved.iter().find(|(from, _)| kid.row.node.room.as_ref() == Some(from));
+            if let Some((_, to)) = to {
+                kid.row.node.room = Some(to.clone());
+                kid.parent_dir.clone_from(&dir);
+                changed.push(other.clone());
+            }
+        }
+        for other in changed {
+            inner.publish(&other);
+        }
+        moved.into_iter().map(|(_, to)| Room::at(to)).collect()
     }
 }
 
@@ -70,24 +124,49 @@ pub fn clean_up_all(dirs: &Dirs, session: &SessionId, agents: &[SessionId]) {
     }
 }
 
-/// What came back of one. Blocking.
-fn carry_out(node: &AgentNode, parent: &Path) -> Result<HandBackReport, String> {
-    let Some(room) = node.room.as_ref().map(Room::at) else { return Ok(HandBackReport::default()) };
+/// What came back of one, and what rose with it. Blocking.
+fn carry_out(
+    node: &AgentNode,
+    parent: &Path,
+    own: &Own,
+) -> Result<(Option<HandBackReport>, Vec<Below>), String> {
+    let nothing = || (Some(HandBackReport::default()), Vec::new());
+    let Some(room) = node.room.as_ref().map(Room::at) else {
+        let rose = in_turn(parent, || rise_of_shared(own.from.clone(), own.up.clone(), &own.name, parent));
+        let below =
+            rose.map_err(|error| format!("what its agents left was not handed on: {}", chain(&error)))?;
+        let report = HandBackReport { below: left_open(&below), ..HandBackReport::default() };
+        return Ok(((!report.below.is_empty()).then_some(report), below));
+    };
     if !room.is_born() && !room.record().exists() && !room.is_cut() {
         // its copy was being made when the program went: nobody worked in it
         if room.dir().exists() {
             room.drop_all().map_err(|error| chain(&error))?;
         }
-        return Ok(HandBackReport::default());
+        return Ok(nothing());
     }
-    in_turn(parent, || room.take_back(parent)).map(|record| report(&record)).map_err(|error| {
+    let taken =
+        room.name_agent(own.session.as_str()).and_then(|()| in_turn(parent, || room.take_back(parent)));
+    taken.map(|record| (Some(report(&record)), record.below)).map_err(|error| {
         let copy: PathBuf = room.copy();
         format!(
-            "what it changed was not handed back: {}. Its copy stays in {}; `windlass handback show` with its name tries again",
+            "what it changed was not handed back: {}. Its copy stays in {}; `windlass handback retry {}` tries again",
             chain(&error),
-            copy.display()
+            copy.display(),
+            own.path
         )
     })
+}
+
+/// What is told of those that rose: what is open of them, and that one has not handed back.
+fn left_open(below: &[Below]) -> Vec<LeftOpen> {
+    let left = below.iter().filter(|below| !below.handed || !below.open.is_empty());
+    left.map(|below| LeftOpen {
+        name: below.name.clone(),
+        conflicts: below.open.clone(),
+        handed: below.handed,
+    })
+    .collect()
 }
 
 fn report(record: &Record) -> HandBackReport {
@@ -100,5 +179,6 @@ fn report(record: &Record) -> HandBackReport {
         conflicts: with(|verdict| matches!(verdict, Verdict::Conflict(_))),
         left_out,
         kept: record.displaced.iter().map(|(path, _)| path.clone()).collect(),
+        below: left_open(&record.below),
     }
 }

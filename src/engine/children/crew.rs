@@ -37,6 +37,8 @@ pub enum News {
     Forgotten(AgentNode),
     /// Their open questions are others now.
     Asks,
+    /// What one changed came back at last: what is open is counted anew.
+    CameBack,
     /// A word for the person.
     Said(Level, String),
 }
@@ -210,6 +212,7 @@ impl Crew {
                 }
                 Effect::HandBack(path) => drop(spawn::task(super::back::hand_back(self.clone(), path))),
                 Effect::Ended(path, end) => inner.ended(&path, end),
+                Effect::CameBack(path) => inner.came_back(&path),
                 Effect::Forget(path) => inner.forget(&path),
             }
         }
@@ -325,6 +328,7 @@ impl Inner {
             cost: used.cost,
             hand_back: kid.hand_back.take(),
             trouble: kid.trouble.take(),
+            again: false,
             ended: now,
             duration: now.since(kid.row.node.asked),
             end,
@@ -340,6 +344,35 @@ impl Inner {
         self.tell(above(path), News::Ended(Box::new((*ended).clone())));
         self.publish(path);
         self.tell(above(path), News::Asks);
+    }
+
+    /// A hand-back that had failed was tried again: what came of it is told in a report of its own, that it failed again
+    /// in a word.
+    fn came_back(&mut self, path: &str) {
+        let Some(kid) = self.kids.get_mut(path) else { return };
+        let Some(told) = kid.told.borrow().clone() else { return };
+        let again = AgentEnd {
+            answer: String::new(),
+            hand_back: kid.hand_back.take(),
+            trouble: kid.trouble.take(),
+            again: true,
+            ended: clock::now(),
+            ..(*told).clone()
+        };
+        let end = Arc::new(told.with_hand_back(&again));
+        kid.row.state = AgentState::Ended(Arc::clone(&end));
+        kid.told.send_replace(Some(end));
+        self.publish(path);
+        match &again.trouble {
+            Some(why) => {
+                let word = format!("agent {path}: {why}");
+                self.tell(None, News::Said(Level::Warning, word));
+            }
+            None => {
+                self.tell(above(path), News::Ended(Box::new(again)));
+                self.tell(None, News::CameBack);
+            }
+        }
     }
 
     fn forget(&mut self, path: &str) {
@@ -366,7 +399,7 @@ impl Inner {
                 Some(State::Working(Work::Turn)) => AgentState::Working,
                 Some(State::Working(Work::Waits | Work::Over(_))) => AgentState::Resting,
                 Some(State::Stopping(..)) => AgentState::Stopping,
-                Some(State::HandingBack(_)) => AgentState::HandingBack,
+                Some(State::HandingBack(_) | State::Again(_)) => AgentState::HandingBack,
                 Some(State::Cut) => {
                     kid.orders = None;
                     AgentState::Cut

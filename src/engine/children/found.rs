@@ -13,7 +13,7 @@ use crate::api::message::Usage;
 use crate::base::{SessionId, chain};
 use crate::engine::owner::Owner;
 use crate::engine::spawn;
-use crate::law::children::{By, End, Found, Left, path_of};
+use crate::law::children::{By, End, Event, Found, Left, path_of};
 use crate::store::codec::Parent;
 use crate::store::{self, Dirs, Opened};
 use crate::workspace::child::{self as workspace, Room};
@@ -74,6 +74,10 @@ impl Owner {
             (kid.row.calls, kid.row.usage, kid.row.cost) = (end.calls, end.usage, end.cost);
             kid.told.send_replace(Some(Arc::clone(end)));
             self.enter(path, kid, Found::Ended(end.end.clone()));
+            if self.read_only.is_none() && came_back_elsewhere(end) {
+                // somebody tried its hand-back again while nobody was there to tell
+                self.post.event(&end.node.name, Event::Again);
+            }
         }
         for (node, words) in known.nodes {
             if is_over(&ends, &node) {
@@ -175,11 +179,21 @@ fn is_over(ends: &BTreeMap<String, Arc<AgentEnd>>, node: &AgentNode) -> bool {
 fn ends(entries: &[Arc<Entry>]) -> BTreeMap<String, Arc<AgentEnd>> {
     let mut ends: BTreeMap<String, Arc<AgentEnd>> = BTreeMap::new();
     for entry in entries {
-        if let EntryBody::AgentEnd(end) = &entry.body {
-            ends.insert(end.node.name.clone(), Arc::new(end.clone()));
-        }
+        let EntryBody::AgentEnd(end) = &entry.body else { continue };
+        let known = ends.get(&end.node.name).filter(|known| known.node == end.node);
+        let whole = match known {
+            // its end was told before: this is what came back of it later
+            Some(known) if end.again => known.with_hand_back(end),
+            _ => end.clone(),
+        };
+        ends.insert(end.node.name.clone(), Arc::new(whole));
     }
     ends
+}
+
+/// Whether what it changed came back after its end was told as one without.
+fn came_back_elsewhere(end: &AgentEnd) -> bool {
+    end.hand_back_failed() && end.node.room.as_ref().is_some_and(|room| Room::at(room).record().exists())
 }
 
 /// Whether its hand-back was begun.
@@ -194,6 +208,7 @@ fn before(entries: &[Arc<Entry>], node: &AgentNode) -> Before {
     for entry in entries {
         if let EntryBody::AgentEnd(end) = &entry.body
             && end.node.session == node.session
+            && !end.again
         {
             before.calls += end.calls;
             before.usage.add(&end.usage);

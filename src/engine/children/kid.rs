@@ -12,6 +12,7 @@ use crate::base::{CallId, SessionId};
 use crate::engine::options::{ModelInUse, Options};
 use crate::tool::crew::Stands;
 use crate::workspace::child::Progress;
+use crate::workspace::child::Room;
 
 use super::crew::Crew;
 
@@ -160,6 +161,13 @@ impl Kid {
             },
             cost: self.row.cost.map(|cost| cost - self.before.cost.unwrap_or(0.0)),
         }
+    }
+
+    /// Whether what it changed is in its copy only: it was to be handed back, and that failed.
+    pub fn holds_work(&self) -> bool {
+        let failed = self.row.end().is_some_and(|end| end.hand_back_failed());
+        let room = self.row.node.room.as_ref().map(Room::at);
+        failed && room.is_some_and(|room| room.is_born() && !room.record().exists())
     }
 
     /// Something went wrong beside it.

@@ -122,7 +122,10 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
     if room.record().exists() {
         return Err(Some("its copy was handed back already; tell it again".to_owned()));
     }
+    let session = node.session.as_str();
+    let named = |room: &Room| room.name_agent(session).map_err(|error| Some(chain(&error)));
     if room.is_born() {
+        named(&room)?;
         let words = "isolated · its copy as it left it".to_owned();
         return Ok((Stood { words, warnings: Vec::new() }, false));
     }
@@ -140,10 +143,11 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
         [dirs.state().to_owned(), dirs.config().to_owned()]
     });
     let own = own.ok_or(None::<String>)?;
+    let makes = room.clone();
     let mut copying = Box::pin(spawn::off_the_loop(move || {
         // not while something is handed back into the directory: half of it would be in the base
         let turn = |work: &mut dyn FnMut()| in_turn(&parent, work);
-        room.make_minding(&parent, &Around { own: &own, in_turn: &turn }, &progress)
+        makes.make_minding(&parent, &Around { own: &own, in_turn: &turn }, &progress)
     }));
     let made = loop {
         tokio::select! {
@@ -160,7 +164,7 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
         }
     };
     match made {
-        Ok(made) => Ok((stood(&made), true)),
+        Ok(made) => named(&room).map(|()| (stood(&made), true)),
         Err(Error::Cancelled) => Err(None),
         Err(error) => Err(Some(chain(&error))),
     }

@@ -110,6 +110,26 @@ impl Post {
         true
     }
 
+    /// Tries the hand-back of one again, which failed. Why not.
+    pub fn again(&self, path: &str) -> Result<(), String> {
+        let whole = self.whole(path);
+        let mut inner = self.crew.inner();
+        if inner.closing {
+            return Err("the session is being closed".to_owned());
+        }
+        let end = inner.kids.get(&whole).and_then(|kid| kid.row.end().cloned());
+        let Some(end) = end else { return Err(format!("{path} has not ended.")) };
+        if !end.hand_back_failed() {
+            return Err(format!("The hand-back of {path} did not fail: there is nothing to try again."));
+        }
+        let effects = inner.law.step(&whole, Event::Again, clock::now());
+        if effects.is_empty() {
+            return Err(format!("{path} cannot hand back now: who asked for it does. Try again after that."));
+        }
+        self.crew.carry_out(&mut inner, effects);
+        Ok(())
+    }
+
     /// These runs were taken off the list in an earlier program.
     pub fn dismissed_before(&self, runs: impl IntoIterator<Item = (String, u32)>) {
         let runs = runs.into_iter().map(|(path, run)| (self.whole(&path), run));

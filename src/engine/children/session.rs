@@ -52,6 +52,7 @@ impl Owner {
                 News::Ended(end) => self.agent_ended(*end),
                 News::Forgotten(node) => self.agent_over(&node),
                 News::Asks => {}
+                News::CameBack => self.look_at_hand_backs(),
                 News::Said(level, text) => self.say(level, text),
             }
         }
@@ -122,6 +123,11 @@ impl Owner {
             AgentAsk::Delete => self.post.event(path, Event::Delete),
             AgentAsk::Dismiss => {
                 self.say(Level::Info, format!("{path} has not ended: stop it first."));
+            }
+            AgentAsk::HandBack => {
+                if let Err(why) = self.post.again(path) {
+                    self.say(Level::Info, why);
+                }
             }
             AgentAsk::Look => self.look_at_agent(path, row.node),
         }
@@ -235,6 +241,7 @@ fn read_back(node: &AgentNode, opened: &store::Opened, status: Status) -> Record
         pending: Vec::new(),
         open_conflicts: 0,
         conflicted: std::collections::BTreeSet::new(),
+        counted: 0,
         untold_ends: 0,
         ..status
     };

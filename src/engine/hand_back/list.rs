@@ -42,8 +42,9 @@ impl Place {
     pub(super) fn hand_back(&self, child: String, room: &Room, record: Record) -> Result<HandBack, Why> {
         let standing = Standing { last: room.last_resolutions()?, drafts: room.all_drafts()? };
         let mut paths = Vec::new();
-        for planned in record.paths {
-            paths.push(self.path(room, planned, &standing));
+        for planned in &record.paths {
+            let parent = record.parents(planned).clone();
+            paths.push(self.path(room, planned.clone(), parent, &standing));
         }
         let renames = record.renames.into_iter();
         Ok(HandBack {
@@ -56,8 +57,9 @@ impl Place {
         })
     }
 
-    fn path(&self, room: &Room, planned: Planned, standing: &Standing) -> HandBackPath {
-        let Planned { path, base, parent, child, verdict, .. } = planned;
+    /// `parent`: what the directory had at the path.
+    fn path(&self, room: &Room, planned: Planned, parent: Version, standing: &Standing) -> HandBackPath {
+        let Planned { path, base, child, verdict, .. } = planned;
         let conflict = matches!(verdict, Verdict::Conflict(_));
         let last = standing.last.get(&path);
         let drafted = standing.drafts.iter().find(|draft| draft.path == path);
@@ -70,7 +72,7 @@ impl Place {
         let by_hand = match (conflict, last, &now) {
             (true, Some(_), _) => ByHand::Resolved,
             (false, Some(last), _) if last.after != *child.tracked() => ByHand::Reverted,
-            (true, None, Some(now)) if now.tracked() != parent.tracked() => ByHand::Outside,
+            (true, None, Some(now)) if *now.tracked() != parent => ByHand::Outside,
             (_, _, _) => ByHand::Nothing,
         };
         let draft = match (drafted, now) {
@@ -127,7 +129,7 @@ struct Standing {
     drafts: Vec<Draft>,
 }
 
-/// When a hand-back ended: its record is written then, and never again.
+/// When a hand-back ended, or rose: its record is written then, and never again.
 fn time_of(record: &Path) -> Millis {
     let changed = record.metadata().and_then(|meta| meta.modified());
     let since = changed.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());

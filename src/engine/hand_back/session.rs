@@ -42,11 +42,14 @@ pub struct Looked {
 impl Owner {
     fn hand_back_place(&self) -> Place {
         let path = self.options.environment.iter().find(|(name, _)| name == "PATH");
+        // an agent with a copy sees it in its parent's place
+        let copy = self.options.child.as_ref().map(|child| child.dir.clone());
+        let real = copy.as_ref().map(|copy| copy.canonicalize().unwrap_or_else(|_| copy.clone()));
         Place {
             rooms: self.options.dirs.workspaces_of(&self.session_id),
             earlier: Earlier::at(self.options.dirs.resolutions()),
-            cwd: self.cwd.clone(),
-            real: self.cwd_real.clone(),
+            cwd: copy.unwrap_or_else(|| self.cwd.clone()),
+            real: real.unwrap_or_else(|| self.cwd_real.clone()),
             read_only: self.read_only.clone(),
             path: path.map(|(_, value)| value.clone()).unwrap_or_default(),
         }
@@ -98,13 +101,11 @@ impl Owner {
         self.hand_backs.under_way = self.hand_backs.under_way.saturating_sub(1);
         if let Some(open) = open {
             let (count, of) = (open.values().sum(), open.into_keys().collect());
-            let status = self.shared.read().status.clone();
-            if (status.open_conflicts, &status.conflicted) != (count, &of) {
-                self.shared.change(|record| {
-                    let status = Arc::make_mut(&mut record.status);
-                    (status.open_conflicts, status.conflicted) = (count, of);
-                });
-            }
+            self.shared.change(|record| {
+                let status = Arc::make_mut(&mut record.status);
+                (status.open_conflicts, status.conflicted) = (count, of);
+                status.counted += 1;
+            });
         }
         for text in troubles {
             if self.hand_backs.told.insert(text.clone()) {

@@ -38,7 +38,7 @@ impl Place {
             base: sided(base),
             parent: sided(parent),
             theirs: sided(theirs),
-            parent_then: planned.parent.clone(),
+            parent_then: record.parents(planned).clone(),
             draft: draft.map(|draft| draft.choices),
             earlier: earlier.map(|found| Arc::from(found.bytes)),
             can_propose,

@@ -31,6 +31,7 @@ fn what_was_not_handed_back_is_said_with_its_reason() {
         cost: None,
         hand_back: None,
         trouble: Some("what it changed was not handed back: the disk is full".into()),
+        again: false,
         ended: Millis(2),
         duration: Millis(1),
     };

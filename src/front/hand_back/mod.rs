@@ -1,10 +1,11 @@
-//! `windlass handback`: what came back from a session's children, and its conflicts resolved without the screen.
+//! `windlass handback`: what came back from a session's agents, and its conflicts resolved without the screen.
 //!
 //! It works on the workspaces themselves, and waits for whoever else writes there: the screen may be at the same one.
 //!
 //! In reading order: `row` (a hand-back as JSON and as lines), `sides` (the versions of a path), `three` (their lines
-//! side by side), `resolve` (what a path gets), `tool` (a merge program of the person's).
+//! side by side), `resolve` (what a path gets), `tool` (a merge program of the person's), `away` (a workspace dropped).
 
+mod away;
 mod resolve;
 mod row;
 mod sides;
@@ -25,21 +26,25 @@ use crate::workspace::child::error::Error;
 use crate::workspace::child::hand_back::Record;
 use crate::workspace::child::rooms::rooms;
 
+pub use away::drop_child;
 pub use resolve::{From, resolve, revert};
 
-/// The session whose children are meant.
+/// The session whose agents are meant.
 pub struct Of {
     dirs: Dirs,
     session: SessionId,
 }
 
-/// One child's workspace.
+/// One agent's workspace.
 pub(super) struct Child {
     name: String,
     room: Room,
     /// The directory that it is a copy of.
     parent: PathBuf,
 }
+
+/// How deep workspaces of agents of agents are looked for.
+const NESTED_MAX: usize = 64;
 
 fn refused(error: &Error) -> Refused {
     failed(chain(error))
@@ -51,8 +56,23 @@ impl Of {
         Ok(Of { dirs: dirs.clone(), session: session(dirs, named, cwd)? })
     }
 
+    /// The workspaces of its agents, and those of the agents of one that has not handed back, under its name.
     fn rooms(&self) -> Result<Vec<(String, Room)>, Refused> {
-        rooms(&self.dirs.workspaces_of(&self.session)).map_err(|error| refused(&error))
+        let mut all = Vec::new();
+        let mut look = vec![(String::new(), self.dirs.workspaces_of(&self.session))];
+        while let Some((above, dir)) = look.pop() {
+            for (name, room) in rooms(&dir).map_err(|error| refused(&error))? {
+                let name = format!("{above}{name}");
+                if !room.record().exists()
+                    && let Some(own) = room.own().filter(|_| name.matches('/').count() < NESTED_MAX)
+                {
+                    look.push((format!("{name}/"), own));
+                }
+                all.push((name, room));
+            }
+        }
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        Ok(all)
     }
 
     fn child(&self, name: &str) -> Result<Child, Refused> {
@@ -61,7 +81,7 @@ impl Of {
         let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let unknown = || {
             misuse(format!(
-                "the session {} has no child {name} with a copy of its own; it has {has}",
+                "the session {} has no agent {name} with a copy of its own; it has {has}",
                 self.session
             ))
         };
@@ -86,14 +106,16 @@ impl Child {
         let name = &self.name;
         match self.room.read_record().map_err(|error| refused(&error))? {
             Some(record) => Ok(record),
-            // it was begun, so the child is stopped: it is ended here, or waited for where somebody else is at it
-            None if self.room.can_go_on() => {
-                let record = self.room.take_back(&self.parent).map_err(|error| refused(&error))?;
-                self.room.clean_up().map_err(|error| refused(&error))?;
-                Ok(record)
-            }
+            // it was begun, so the agent is stopped: it is ended here, or waited for where somebody else is at it
+            None if self.room.can_go_on() => self.take_back(),
             None => Err(failed(format!("{name} has not handed back yet"))),
         }
+    }
+
+    fn take_back(&self) -> Result<Record, Refused> {
+        let record = self.room.take_back(&self.parent).map_err(|error| refused(&error))?;
+        self.room.clean_up().map_err(|error| refused(&error))?;
+        Ok(record)
     }
 
     /// A path of the record, as it was written on the command line: beneath the parent's directory, or absolute.
@@ -130,12 +152,32 @@ pub fn list(of: &Of, json: bool, told: &mut Told<'_>) -> Result<u8, Refused> {
         }
     }
     if text.is_empty() && !json {
-        text = "no child has a copy of its own\n".into();
+        text = "no agent has a copy of its own\n".into();
     }
     written(told.out.write_all(text.as_bytes()).and_then(|()| told.out.flush())).map(|()| code)
 }
 
-/// Prints what a child changed, or the three versions of one path; the exit code.
+/// Tries a hand-back again that was cut or failed; the exit code.
+pub fn retry(of: &Of, name: &str, told: &mut Told<'_>) -> Result<u8, Refused> {
+    let child = of.child(name)?;
+    let recorded = child.room.read_record().map_err(|error| refused(&error))?.is_some();
+    if recorded {
+        return Err(failed(format!(
+            "{name} has handed back already; `windlass handback show {name}` lists it"
+        )));
+    }
+    if !child.room.can_go_on() {
+        return Err(failed(format!(
+            "{name} has not handed back yet: it may be at work in its copy; it does when it ends"
+        )));
+    }
+    child.take_back()?;
+    let standing = child.room.standing().map_err(|error| refused(&error))?;
+    let lines = row::lines(name, &standing);
+    written(told.out.write_all(lines.as_bytes()).and_then(|()| told.out.flush())).map(|()| 0)
+}
+
+/// Prints what an agent changed, or the three versions of one path; the exit code.
 pub fn show(of: &Of, name: &str, path: Option<&Path>, told: &mut Told<'_>) -> Result<u8, Refused> {
     let child = of.child(name)?;
     let record = child.record()?;
@@ -155,59 +197,4 @@ pub fn show(of: &Of, name: &str, path: Option<&Path>, told: &mut Told<'_>) -> Re
         }
     };
     written(told.out.write_all(&text).and_then(|()| told.out.flush())).map(|()| 0)
-}
-
-/// Drops a child's workspace for good; `ask` is put the question where a person can answer, and is none elsewhere.
-/// The exit code.
-pub fn drop_child(
-    of: &Of,
-    name: &str,
-    force: bool,
-    ask: Option<&mut dyn FnMut(&str) -> bool>,
-    told: &mut Told<'_>,
-) -> Result<u8, Refused> {
-    let child = of.child(name)?;
-    let standing = child.room.standing().map_err(|error| refused(&error))?;
-    if standing.cut && child.parent.is_dir() {
-        return Err(failed(format!(
-            "the hand-back of {name} was cut before its end, and files of {} may stand beside their places; open the \
-             session, which ends it, then drop the child",
-            child.parent.display()
-        )));
-    }
-    let open = standing.open.len();
-    if standing.record.is_none() {
-        let lease = of.dirs.session(&of.session).join(store::lease::LEASE);
-        if let (true, Some(holder)) = (force, store::lease::holder(&lease)) {
-            let who = store::error::who(Some(&holder));
-            return Err(failed(format!(
-                "{name} may be at work in its copy: the session is open in {who}; stop it there first"
-            )));
-        }
-    }
-    if !force {
-        if standing.record.is_none() {
-            return Err(failed(format!(
-                "{name} has not handed back, so its work is nowhere else; --force drops it all the same"
-            )));
-        }
-        if open > 0 {
-            let conflicts = if open == 1 { "conflict" } else { "conflicts" };
-            return Err(failed(format!(
-                "{name} has {open} open {conflicts}; resolve them, or drop the child's versions with --force"
-            )));
-        }
-        let question = format!("Drop the copy of {name} and the kept versions, for good? [y/N] ");
-        let Some(ask) = ask else {
-            return Err(failed(format!(
-                "nobody can be asked here whether to drop {name} for good; use --force"
-            )));
-        };
-        if !ask(&question) {
-            return Err(failed(format!("{name} is as it was")));
-        }
-    }
-    child.room.drop_all().map_err(|error| refused(&error))?;
-    told.line(&format!("{name}: dropped"))?;
-    Ok(0)
 }

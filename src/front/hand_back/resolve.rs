@@ -16,6 +16,7 @@ use crate::law::hand_back::tree::{Obstacle, TreePath, Version};
 use crate::law::merge::resolution::{Choice, Resolution};
 use crate::workspace::child::earlier::Earlier;
 use crate::workspace::child::error::Error;
+use crate::workspace::child::hand_back::Record;
 use crate::workspace::child::resolve::{Resolved, Written};
 
 /// Where a resolution is from.
@@ -23,11 +24,11 @@ use crate::workspace::child::resolve::{Resolved, Written};
 pub enum From {
     /// What the parent's directory has, or had.
     Parent,
-    /// What the child left.
+    /// What the agent left.
     Child,
-    /// What the child found.
+    /// What the agent found.
     Base,
-    /// The lines of both, where both changed them: the parent's, then the child's.
+    /// The lines of both, where both changed them: the parent's, then the agent's.
     Both,
     /// What the same three versions were resolved to before.
     Earlier,
@@ -44,7 +45,7 @@ pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_
     let planned = child.path(&record, path)?;
     finish(&child, told)?;
     let sides = Sides::of(&child, planned).map_err(|error| refused(&error))?;
-    let known = known(&child, planned)?;
+    let known = known(&child, &record, planned)?;
     let seen = &sides.parent.version;
     let as_known = *seen.tracked() == known;
     let whole = |version: &Version, whose: &str| -> Result<(Written, Option<Vec<Choice>>), Refused> {
@@ -58,10 +59,10 @@ pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_
     };
     let (result, choices) = match from {
         From::Earlier => (earlier(of, planned, &sides)?, None),
-        From::Child => whole(&planned.child, "the child's")?,
+        From::Child => whole(&planned.child, "the agent's")?,
         From::Base => whole(&planned.base, "the base")?,
         // what was written over by a hand-back or a resolution is had back; what somebody made of it since stays
-        From::Parent if as_known => (Written::Version(planned.parent.clone()), None),
+        From::Parent if as_known => (Written::Version(record.parents(planned).clone()), None),
         From::Parent => (Written::Version(seen.clone()), None),
         From::Both => both(planned, &sides)?,
         From::File(file) => {
@@ -106,11 +107,11 @@ fn remember(of: &Of, child: &Child, planned: &Planned, resolved: &Resolved, told
 }
 
 /// What stands at the path as far as the record knows: what was written last, else what the hand-back left there.
-fn known(child: &Child, planned: &Planned) -> Result<Version, Refused> {
+fn known(child: &Child, record: &Record, planned: &Planned) -> Result<Version, Refused> {
     Ok(match last(child, &planned.path)? {
         Some(last) => last.after,
         None if planned.verdict == Verdict::Taken => planned.child.tracked().clone(),
-        None => planned.parent.tracked().clone(),
+        None => record.parents(planned).clone(),
     })
 }
 
@@ -185,7 +186,7 @@ pub fn revert(of: &Of, name: &str, path: &Path, told: &mut Told<'_>) -> Result<u
     let record = child.record()?;
     let planned = child.path(&record, path)?;
     finish(&child, told)?;
-    let as_before = *planned.parent.tracked() == known(&child, planned)?;
+    let as_before = *planned.parent.tracked() == known(&child, &record, planned)?;
     let taken = planned.verdict == Verdict::Taken;
     if taken && as_before {
         return Err(failed(format!(

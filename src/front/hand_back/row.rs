@@ -29,13 +29,17 @@ pub fn json(child: &str, dir: &Path, standing: &Standing) -> Value {
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| drop(out.insert(key.to_owned(), value));
     put("child", child.into());
-    let state = match (&standing.record, standing.cut) {
-        (Some(_), _) => "handed_back",
-        (None, true) => "cut",
-        (None, false) => "at_work",
+    let state = match (&standing.record, standing.cut, &standing.failed) {
+        (Some(_), ..) => "handed_back",
+        (None, _, Some(_)) => "failed",
+        (None, true, None) => "cut",
+        (None, false, None) => "at_work",
     };
     put("state", state.into());
     put("dir", path(dir));
+    if let Some(why) = &standing.failed {
+        put("why", why.as_str().into());
+    }
     if let Some(record) = &standing.record {
         let with = |wanted: &dyn Fn(Verdict) -> bool| json!(record.with(wanted).collect::<Vec<&TreePath>>());
         put("taken", with(&|verdict| verdict == Verdict::Taken));
@@ -56,11 +60,13 @@ pub fn json(child: &str, dir: &Path, standing: &Standing) -> Value {
 /// The hand-back in short: a line for it, one for each conflict that is open.
 pub fn lines(child: &str, standing: &Standing) -> String {
     let Some(record) = &standing.record else {
-        return match standing.cut {
-            true => format!(
-                "{child}  handing back was begun and did not end; `windlass handback show {child}` ends it, and so does the session's next open\n"
+        let again = format!("`windlass handback retry {child}`");
+        return match (&standing.failed, standing.cut) {
+            (Some(why), _) => format!("{child}  has not handed back: {why}\n  {again} tries again\n"),
+            (None, true) => format!(
+                "{child}  handing back was begun and did not end; {again} ends it, and so does the session's next open\n"
             ),
-            false => format!("{child}  has not handed back\n"),
+            (None, false) => format!("{child}  has not handed back\n"),
         };
     };
     let count = |wanted: &dyn Fn(Verdict) -> bool| record.with(wanted).count();
@@ -85,7 +91,7 @@ pub fn lines(child: &str, standing: &Standing) -> String {
     text
 }
 
-/// Every path that a child changed, a line each.
+/// Every path that an agent changed, a line each.
 pub fn paths(record: &Record, resolved: &[Resolved]) -> String {
     let mut text: String = record
         .paths

@@ -132,6 +132,7 @@ fn record(files: &Files) -> Record {
         pending: Vec::new(),
         open_conflicts: 1,
         conflicted: std::collections::BTreeSet::new(),
+        counted: 0,
         untold_ends: 0,
     };
     let title = files.merged.display().to_string();

@@ -82,6 +82,8 @@ pub enum Event {
     HandedBack,
     /// It is to work again.
     Woken,
+    /// Its hand-back failed, and is to be tried again.
+    Again,
 }
 
 /// What the shell is to do with a child.
@@ -99,6 +101,8 @@ pub enum Effect {
     HandBack(String),
     /// Tell its parent of its end.
     Ended(String, End),
+    /// Tell its parent what came of the hand-back that was tried again: its end was told.
+    CameBack(String),
     /// Nothing of it is left.
     Forget(String),
 }

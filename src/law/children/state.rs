@@ -115,4 +115,6 @@ pub enum State {
     Cut,
     /// It has ended.
     Ended(End),
+    /// It has ended, and what it changed, which was not handed back then, is handed back.
+    Again(End),
 }

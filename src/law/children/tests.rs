@@ -37,6 +37,7 @@ fn acts() -> Vec<Act> {
         on(Event::Closed);
         on(Event::HandedBack);
         on(Event::Woken);
+        on(Event::Again);
     }
     for path in ["b", "a/x"] {
         acts.push(Act::On(path, Event::Asks(true)));
@@ -87,7 +88,7 @@ fn search(at_once: u32, depth: usize, mut check: impl FnMut(&Children, &Act, &Ch
 
 fn ended(children: &Children, path: &str) -> Option<End> {
     match children.state(path) {
-        Some(State::Ended(end)) => Some(end.clone()),
+        Some(State::Ended(end) | State::Again(end)) => Some(end.clone()),
         _ => None,
     }
 }
@@ -184,7 +185,7 @@ fn child_stops_before_its_hand_back() {
             let closed = matches!(act, Act::On(other, Event::Closed) if other == path);
             let stood = matches!(
                 before.state(path),
-                Some(State::Cut | State::Waiting | State::Stopping(_, Stage::Closed))
+                Some(State::Cut | State::Waiting | State::Stopping(_, Stage::Closed) | State::Ended(_))
             );
             assert!(closed || stood, "{path} by {act:?}: its session is open");
             let rewound =
@@ -207,7 +208,7 @@ fn to_the_end(children: &mut Children, mut effects: VecDeque<Effect>) -> BTreeMa
                 assert_eq!(ends.insert(path, end), None);
                 Vec::new()
             }
-            Some(Effect::Halt(_) | Effect::Forget(_)) => Vec::new(),
+            Some(Effect::Halt(_) | Effect::Forget(_) | Effect::CameBack(_)) => Vec::new(),
             None => return ends,
         };
         effects.extend(next);
@@ -360,6 +361,48 @@ fn one_that_cannot_go_on_is_cut_as_it_was_and_keeps_its_copy() {
     children.step("a", Event::Woken, NOW);
     children.step("a", Event::Stop(By::User), NOW);
     assert_eq!(children.step("a", Event::Closed, NOW), [Effect::HandBack("a".into())]);
+}
+
+#[test]
+fn what_failed_to_come_back_is_tried_again_and_its_end_is_told_no_second_time() {
+    let (mut children, _) = found(Some(Found::Ended(End::Answered)), Found::Ended(End::Answered));
+    assert_eq!(children.step("a/x", Event::Again, NOW), [Effect::HandBack("a/x".into())]);
+    // its parent hands back when that has come into its copy, or not
+    assert!(children.step("a", Event::Again, NOW).is_empty());
+    assert!(children.step("a/x", Event::Again, NOW).is_empty(), "it is at it already");
+    children.step("a/x", Event::Woken, NOW);
+    assert_eq!(children.step("a/x", Event::HandedBack, NOW), [Effect::CameBack("a/x".into())]);
+    assert_eq!(children.step("a", Event::Again, NOW), [Effect::HandBack("a".into())]);
+    assert!(children.step("a/x", Event::Again, NOW).is_empty(), "its parent reads the copy");
+    assert_eq!(children.step("a", Event::HandedBack, NOW), [Effect::CameBack("a".into())]);
+    assert_eq!(ended(&children, "a"), Some(End::Answered));
+    // what a rewind stopped never happened
+    let mut children = few(1);
+    children.found("a", true, Found::Ended(End::Stopped { by: By::Rewind }), Left::default());
+    assert!(children.step("a", Event::Again, NOW).is_empty());
+}
+
+#[test]
+fn one_without_a_copy_hands_on_what_its_agents_left_and_else_nothing() {
+    for (by, copies) in [(By::User, true), (By::Rewind, true), (By::User, false)] {
+        let mut children = few(2);
+        carry_out(&mut children, &Act::Ask(None, "b", false));
+        children.step("b", Event::Prepared, NOW);
+        carry_out(&mut children, &Act::Ask(Some("b"), "y", copies));
+        children.step("b/y", Event::Prepared, NOW);
+        children.step("b/y", Event::Over(End::Answered), NOW);
+        children.step("b/y", Event::Closed, NOW);
+        children.step("b/y", Event::HandedBack, NOW);
+        children.step("b", Event::Stop(by), NOW);
+        let end = Effect::Ended("b".into(), End::Stopped { by });
+        let told = children.step("b", Event::Closed, NOW);
+        if copies {
+            assert_eq!(told, [Effect::HandBack("b".into())], "{by:?}");
+            assert_eq!(children.step("b", Event::HandedBack, NOW), [end]);
+        } else {
+            assert_eq!(told, [end]);
+        }
+    }
 }
 
 #[test]

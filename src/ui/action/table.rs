@@ -166,6 +166,7 @@ actions! {
         AgentStop "agent-stop" "Stop it; what it changed is handed back",
         AgentDelete "agent-delete" "Stop it, and take it off the list",
         AgentHandBack "agent-hand-back" "What came back from it",
+        AgentRetry "agent-retry" "Hand back again, where that failed",
         AgentCopy "agent-copy" "Copy its answer",
         AgentDismiss "agent-dismiss" "Take it off the list, once it has ended",
         AgentDismissAll "agent-dismiss-all" "Take all that have ended off the list",

@@ -64,6 +64,7 @@ fn record() -> Record {
         pending: Vec::new(),
         open_conflicts: 0,
         conflicted: std::collections::BTreeSet::new(),
+        counted: 0,
         untold_ends: 0,
     };
     let mut jobs = Board::default();

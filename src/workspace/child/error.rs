@@ -101,8 +101,16 @@ pub enum Error {
         /// The child's directory.
         path: PathBuf,
     },
+    /// The hand-back of an agent's own agent stands half in its copy.
+    #[error("what its agent {name} changed is half in its copy, and could not be finished")]
+    Own {
+        /// Whose.
+        name: String,
+        /// What went wrong.
+        source: Box<Error>,
+    },
     /// The workspace is gone.
-    #[error("{} is gone: the workspace was dropped", path.display())]
+    #[error("{} is gone: the workspace was dropped, or is that of an ended agent's agent and has another name now", path.display())]
     Dropped {
         /// The child's directory.
         path: PathBuf,

@@ -15,9 +15,11 @@ use super::Room;
 use super::beneath::Beneath;
 use super::error::Error;
 use super::removal::{move_aside, remove, remove_all};
+use super::rise::Below;
 use super::run::{Run, ended};
 use super::scan::{Changes, scan};
 use super::versions::Versions;
+use crate::base::chain;
 use crate::law::hand_back::merge1::{Clash, Verdict, merge1};
 use crate::law::hand_back::plan::{Plan, Planned, changed, plan};
 use crate::law::hand_back::renames::{ALIKE_MIN, Lines, renames};
@@ -50,9 +52,21 @@ pub struct Record {
     /// The permission bits of the directories above the paths, as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dirs: Vec<(TreePath, u32)>,
+    /// The workspaces of the child's own children, which rise to where its own is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<Below>,
+    /// What the directory that it rose to had at the paths that were open then, in place of the parent's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risen: Vec<(TreePath, Version)>,
 }
 
 impl Record {
+    /// What the directory had at a path, as far as is known from before anybody did something about it.
+    pub fn parents<'a>(&'a self, planned: &'a Planned) -> &'a Version {
+        let risen = self.risen.iter().find(|(path, _)| *path == planned.path);
+        risen.map_or(&planned.parent, |(_, version)| version).tracked()
+    }
+
     /// The paths with a verdict.
     pub fn with(&self, verdict: impl Fn(Verdict) -> bool) -> impl Iterator<Item = &TreePath> {
         self.paths.iter().filter(move |path| verdict(path.verdict)).map(|path| &path.path)
@@ -76,9 +90,18 @@ impl Room {
     /// The same without the cleaning up, which takes longer than the rest and which nobody needs to wait for.
     pub fn take_back(&self, parent: &Path) -> Result<Record, Error> {
         let _held = self.lock()?;
+        let taken = self.take_back_held(parent);
+        self.note_failure(taken.as_ref().err());
+        taken
+    }
+
+    fn take_back_held(&self, parent: &Path) -> Result<Record, Error> {
+        let rise = self.rise(parent);
         if let Some(record) = self.read_record()? {
+            rise.go_on(&record.below)?;
             return Ok(record);
         }
+        let own = rise.hold()?;
         let versions = Versions::open(&self.versions())?;
         versions.sweep();
         let beneath = Beneath::open(parent).map_err(Error::io("open", parent))?;
@@ -91,11 +114,13 @@ impl Room {
             keeps_dir: &|dir| has_dir(dir).is_some(),
         };
         let (plan, ended) = run.finish(|| self.plan(&beneath, &versions))?;
-        let record = self.record_of(plan, ended.verdicts, ended.displaced, &versions)?;
+        let mut record = self.record_of(plan, ended.verdicts, ended.displaced, &versions)?;
+        record.below = rise.below(&own)?;
         self.show_conflicts(&record, &versions)?;
         let written = serde_json::to_vec_pretty(&record);
         let written = written.map_err(|source| Error::Record { path: self.record(), source })?;
         private::replace(&self.record(), &written)?;
+        rise.carry_out(&own, &record.below)?;
         Ok(record)
     }
 
@@ -173,7 +198,8 @@ impl Room {
         for (planned, verdict) in paths.iter_mut().zip(verdicts) {
             planned.verdict = verdict;
         }
-        Ok(Record { paths, left_out: plan.left_out, renames, displaced, dirs: plan.dirs })
+        let (left_out, dirs) = (plan.left_out, plan.dirs);
+        Ok(Record { paths, left_out, renames, displaced, dirs, below: Vec::new(), risen: Vec::new() })
     }
 
     /// Puts the child's versions of the conflicts where a person finds them by their paths.
@@ -252,7 +278,32 @@ impl Room {
 
     /// Whether it was begun and not ended, or failed: the child is stopped, and it can be run again.
     pub fn can_go_on(&self) -> bool {
-        self.is_cut() || (!self.record().exists() && self.is_born() && self.ending().exists())
+        let tried = || self.ending().exists() || self.failed().is_some();
+        self.is_cut() || (!self.record().exists() && self.is_born() && tried())
+    }
+
+    /// Why the hand-back failed when it was tried last; none: it did not.
+    pub fn failed(&self) -> Option<String> {
+        let why = private::read(&self.failure()).ok()?;
+        Some(String::from_utf8_lossy(&why).into_owned())
+    }
+
+    /// Gives up the plan of a hand-back into a directory that goes. Nothing of it was put in place.
+    pub(super) fn forget_plan(&self, parent: &Path) -> Result<(), Error> {
+        let versions = Versions::open(&self.versions())?;
+        let beneath = Beneath::open_ours(parent).map_err(Error::io("open", parent))?;
+        Run { dir: self.run(), parent: &beneath, versions: &versions, keeps_dir: &|_| false }.forget()
+    }
+
+    /// Keeps why it failed, for who looks later. Where even that cannot be written, the report tells it alone.
+    fn note_failure(&self, error: Option<&Error>) {
+        let noted = match error {
+            Some(error) => private::replace(&self.failure(), chain(error).as_bytes()),
+            None => return drop(fs::remove_file(self.failure())),
+        };
+        if let Err(error) = noted {
+            tracing::warn!("why a hand-back failed is not kept: {}", chain(&error));
+        }
     }
 }
 
@@ -281,7 +332,7 @@ fn keep(from: &Beneath, path: &TreePath, version: &Version, versions: &Versions)
 }
 
 /// The same of a version that somebody may save at the same time: what was kept.
-fn keep_latest(
+pub(super) fn keep_latest(
     from: &Beneath,
     path: &TreePath,
     seen: &Version,

@@ -64,8 +64,10 @@ impl Room {
                 Err(error) => return Err(Error::io("lock", &path)(error.into())),
             }
         }
-        // whoever held it may have dropped the workspace, and this file with it
-        if file.metadata().map_err(Error::io("look at", &path))?.nlink() == 0 {
+        // whoever held it may have dropped the workspace, and this file with it, or moved it
+        let held = file.metadata().map_err(Error::io("look at", &path))?;
+        let same = |there: std::fs::Metadata| (there.dev(), there.ino()) == (held.dev(), held.ino());
+        if !std::fs::symlink_metadata(&path).is_ok_and(same) {
             return Err(gone());
         }
         Ok(Lock { _held: file })
@@ -93,17 +95,23 @@ mod tests {
     }
 
     #[test]
-    fn who_waited_for_a_workspace_that_was_dropped_meanwhile_is_told() {
-        let tmp = tempfile::tempdir().unwrap();
-        let room = Room::at(tmp.path().join("room"));
-        private::dir(room.dir()).unwrap();
-        let held = room.lock().unwrap();
-        std::thread::scope(|scope| {
-            let second = scope.spawn(|| room.lock_within("lock", Duration::from_secs(60)).map(drop));
-            std::fs::remove_dir_all(room.dir()).unwrap();
-            drop(held);
-            let told = second.join().unwrap();
-            assert!(matches!(told, Err(Error::Dropped { .. })), "{told:?}");
-        });
+    fn who_waited_for_a_workspace_that_was_dropped_or_moved_meanwhile_is_told() {
+        let away: [fn(&Room); 2] = [
+            |room| std::fs::remove_dir_all(room.dir()).unwrap(),
+            |room| std::fs::rename(room.dir(), room.dir().with_file_name("moved")).unwrap(),
+        ];
+        for away in away {
+            let tmp = tempfile::tempdir().unwrap();
+            let room = Room::at(tmp.path().join("room"));
+            private::dir(room.dir()).unwrap();
+            let held = room.lock().unwrap();
+            std::thread::scope(|scope| {
+                let second = scope.spawn(|| room.lock_within("lock", Duration::from_secs(60)).map(drop));
+                away(&room);
+                drop(held);
+                let told = second.join().unwrap();
+                assert!(matches!(told, Err(Error::Dropped { .. })), "{told:?}");
+            });
+        }
     }
 }

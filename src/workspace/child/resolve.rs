@@ -163,6 +163,14 @@ impl Room {
         Ok(left)
     }
 
+    /// Gives up the resolutions that were cut and could not be finished, where their directory goes.
+    pub(super) fn give_up_unfinished(&self) {
+        for dir in self.runs().iter().filter(|dir| ended(dir).is_none()) {
+            // without its record it is none
+            let _ = fs::remove_file(dir.join("resolution.json"));
+        }
+    }
+
     /// What a version holds, if it is a file: base's, parent's, child's and what was there before a resolution.
     pub fn bytes(&self, version: &Version) -> Result<Option<Vec<u8>>, Error> {
         Versions::open(&self.versions())?.bytes(version)

@@ -10,6 +10,7 @@ use super::Room;
 use super::error::Error;
 use super::hand_back::Record;
 use super::removal::remove_all;
+use crate::law::hand_back::rise::name_of;
 use crate::law::hand_back::tree::TreePath;
 use crate::store;
 use crate::store::private;
@@ -23,10 +24,13 @@ pub struct Standing {
     pub open: Vec<TreePath>,
     /// Whether a hand-back was begun and not ended: running it again ends it.
     pub cut: bool,
+    /// Why the hand-back failed when it was tried last; none: it did not.
+    pub failed: Option<String>,
 }
 
-/// The workspaces in the directory of a session (`store::Dirs::workspaces_of`), with the children's names, in order.
-/// A session without children has none, and needs no directory.
+/// The workspaces in the directory of a session (`store::Dirs::workspaces_of`), with the children's names, in order:
+/// those that rose from a child's own children too (`lexer/x`). A session without children has none, and needs no
+/// directory.
 pub fn rooms(of_session: &Path) -> Result<Vec<(String, Room)>, Error> {
     let list = match fs::read_dir(of_session) {
         Ok(list) => list,
@@ -39,7 +43,7 @@ pub fn rooms(of_session: &Path) -> Result<Vec<(String, Room)>, Error> {
         let is_dir = item.file_type().is_ok_and(|kind| kind.is_dir());
         // a child's name is text; what has another was not made by us
         if let (true, Ok(name)) = (is_dir, item.file_name().into_string()) {
-            rooms.push((name, Room::at(item.path())));
+            rooms.push((name_of(&name), Room::at(item.path())));
         }
     }
     rooms.sort_by(|one, other| one.0.cmp(&other.0));
@@ -51,7 +55,8 @@ impl Room {
     pub fn standing(&self) -> Result<Standing, Error> {
         let record = self.read_record()?;
         let open = record.as_ref().map_or(Ok(Vec::new()), |record| self.open_conflicts(record))?;
-        Ok(Standing { record, open, cut: self.is_cut() })
+        let failed = if record.is_some() { None } else { self.failed() };
+        Ok(Standing { record, open, cut: self.is_cut(), failed })
     }
 
     /// The directory that it is a copy of, as it was named at its birth; none for one that was not made here.

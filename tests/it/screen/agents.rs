@@ -67,6 +67,7 @@ pub fn end(path: &str, end: End, hand_back: Option<HandBackReport>) -> AgentEnd 
         cost: Some(0.02),
         hand_back,
         trouble: None,
+        again: false,
         ended: Millis(985_000),
         duration: Millis(85_000),
     }

@@ -42,6 +42,7 @@ pub fn empty() -> Record {
             pending: Vec::new(),
             open_conflicts: 0,
             conflicted: std::collections::BTreeSet::new(),
+            counted: 0,
             untold_ends: 0,
         }),
         revision: 0,

@@ -17,7 +17,7 @@ fn node(path: &str, asked: u64) -> AgentNode {
         name: path.rsplit('/').next().unwrap_or(path).to_owned(),
         session: SessionId::new(format!("s-{}", path.replace('/', "-"))),
         workspace: Workspace::Isolated,
-        room: Some("/srv/room".into()),
+        room: Some(format!("/srv/{}", path.rsplit('/').next().unwrap_or(path)).into()),
         model: None,
         tools: None,
         budget: None,
@@ -56,6 +56,7 @@ fn over(path: &str, end: End, at: u64) -> AgentState {
             ..HandBackReport::default()
         }),
         trouble: None,
+        again: false,
         ended: Millis(at),
         duration: Millis(52_000),
     }))
@@ -143,6 +144,47 @@ fn what_ended_is_not_stopped_and_what_has_not_is_not_dismissed() {
     assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("a".into()));
     assert_eq!(one(&mut state, Action::AgentCopy), Out::Copy("It is **done**.".into()));
     assert_eq!(one(&mut state, Action::AgentDismissAll), ask(AgentAsk::Dismiss));
+}
+
+#[test]
+fn what_an_agents_agent_left_is_opened_by_its_name_once_that_has_risen() {
+    let mut board = board(&["lexer", "lexer/x"]);
+    board.report(&"lexer/x".to_owned(), |row| row.state = over("lexer/x", End::Answered, 2));
+    let mut state = State::default();
+    taken(&mut state, &board);
+    let hand_back = |state: &State| one(state, "lexer/x", Action::AgentHandBack).remove(0);
+    assert!(matches!(hand_back(&state), Out::Say(_)), "it is lexer's as long as that works");
+    let open = |state: &State, names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        state.get("lexer/x").is_some_and(|row| super::open("lexer/x", row, &names))
+    };
+    assert!(open(&state, &[]), "it is counted elsewhere");
+    board.report(&"lexer/x".to_owned(), |row| {
+        row.node.room = Some("/srv/lexer+x".into());
+        let AgentState::Ended(end) = &mut row.state else { return };
+        Arc::make_mut(end).node.room.clone_from(&row.node.room);
+    });
+    taken(&mut state, &board);
+    assert_eq!(hand_back(&state), Out::HandBack("lexer/x".into()));
+    assert!(open(&state, &["lexer/x"]) && !open(&state, &["x"]) && !open(&state, &[]));
+}
+
+#[test]
+fn a_hand_back_is_tried_again_only_where_it_failed() {
+    let mut board = board(&["a"]);
+    let mut state = State::default();
+    for failed in [false, true] {
+        let mut ended = over("a", End::Answered, 3);
+        if let (true, AgentState::Ended(end)) = (failed, &mut ended) {
+            let end = Arc::make_mut(end);
+            (end.hand_back, end.trouble) = (None, Some("no space".into()));
+        }
+        board.report(&"a".to_owned(), |row| row.state = ended);
+        taken(&mut state, &board);
+        let out = one(&state, "a", Action::AgentRetry).remove(0);
+        assert_eq!(out == Out::Ask("a".into(), AgentAsk::HandBack), failed, "{out:?}");
+    }
+    assert!(says(state.get("a").expect("it is there")).contains("its hand-back failed"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What happens to the agents pane.
 
-use super::{Msg, Out, State, over};
-use crate::api::agent::AgentState;
+use super::{Msg, Out, State, hand_back_of, over};
+use crate::api::agent::{AgentEnd, AgentRow, AgentState};
 use crate::api::command::AgentAsk;
 use crate::base::Millis;
 use crate::ui::action::Action;
@@ -34,6 +34,16 @@ fn dismiss_all(state: &State) -> Vec<Out> {
     if out.is_empty() { vec![Out::Say("no agent here has ended".to_owned())] } else { out }
 }
 
+/// The hand-back that is shown for one that has ended: its own, or that of the first of its agents that left something.
+fn shown(path: &str, row: &AgentRow, end: &AgentEnd) -> Option<String> {
+    let below = end.hand_back.iter().flat_map(|report| &report.below);
+    let left = || below.into_iter().find(|below| below.handed).map(|below| below.name.clone());
+    match row.node.room {
+        Some(_) => hand_back_of(path, row),
+        None => left(),
+    }
+}
+
 /// An action on one agent.
 pub fn one(state: &State, path: &str, action: Action) -> Vec<Out> {
     let Some(row) = state.get(path) else { return Vec::new() };
@@ -53,11 +63,12 @@ pub fn one(state: &State, path: &str, action: Action) -> Vec<Out> {
             say(format!("{path} has not ended: x stops it, then d takes it off the list"))
         }
         Action::AgentHandBack => match row.end() {
-            Some(end) if end.hand_back.is_some() => match path.rsplit_once('/') {
-                Some((up, _)) => {
-                    say(format!("what came back from {path} went to {up}, whose transcript tells of it"))
-                }
-                None => Out::HandBack(path.to_owned()),
+            Some(end) if end.hand_back.is_some() => match (shown(path, row, end), path.rsplit_once('/')) {
+                (Some(name), _) => Out::HandBack(name),
+                (None, Some((up, _))) => say(format!(
+                    "what came back from {path} went to {up}: it is resolved here once {up} has ended"
+                )),
+                (None, None) => say(format!("nothing of {path} is open")),
             },
             Some(end) if end.node.room.is_some() => {
                 say(end.trouble.clone().unwrap_or_else(|| format!("nothing came back from {path}")))
@@ -65,6 +76,11 @@ pub fn one(state: &State, path: &str, action: Action) -> Vec<Out> {
             Some(_) => say(format!("{path} had no copy: what it changed is in your directory")),
             None if row.node.room.is_some() => say(format!("{path} hands back once it has ended")),
             None => say(format!("{path} has no copy: what it changes is in your directory at once")),
+        },
+        Action::AgentRetry => match row.end() {
+            Some(end) if end.hand_back_failed() => ask(AgentAsk::HandBack),
+            Some(_) => say(format!("the hand-back of {path} did not fail")),
+            None => say(format!("{path} has not ended: x ends it and hands back")),
         },
         Action::AgentCopy => match row.end().map(|end| end.answer.trim()) {
             Some(answer) if !answer.is_empty() => Out::Copy(answer.to_owned()),

@@ -37,7 +37,7 @@ pub struct Shown<'a> {
 
 /// Draws the pane's content.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, shown: Shown<'_>) {
-    let details = details(state, &area);
+    let details = details(state, &area, shown.conflicted);
     let names = names(state, usize::from(area.width));
     let State { picture, order, list } = state;
     list.draw(area, buf, (theme, shown.focus), &details, |at, place, marked, buf| {
@@ -62,8 +62,9 @@ fn indent(listed: &Listed, wide: usize) -> usize {
 }
 
 /// What stands below the selected agent: where it works and with what, what it does or how it ended, its answer's end.
-fn details(state: &State, area: &Rect) -> Vec<(String, Role)> {
-    let Some(row) = state.selected().and_then(|path| state.get(path)) else { return Vec::new() };
+fn details(state: &State, area: &Rect, conflicted: &BTreeSet<String>) -> Vec<(String, Role)> {
+    let Some(path) = state.selected() else { return Vec::new() };
+    let Some(row) = state.get(path) else { return Vec::new() };
     let wide = usize::from(area.width).saturating_sub(2).max(1);
     let room = (usize::from(area.height) / 2).min(DETAIL_ROWS);
     let mut out = Vec::new();
@@ -77,9 +78,13 @@ fn details(state: &State, area: &Rect) -> Vec<(String, Role)> {
     };
     match &row.state {
         AgentState::Ended(end) => {
-            let report = end.hand_back.as_ref().map(words::lists).unwrap_or_default();
+            let here = words::hand_back_of(path, row).is_some();
+            let report = words::lists(end, here.then_some(conflicted));
             if end.end != crate::law::children::End::Answered || report.is_empty() {
                 wrapped(&end.end.words(), 2, Role::Text);
+            }
+            if end.hand_back_failed() {
+                wrapped("r tries to hand back again, now that it failed:", 1, Role::Text);
             }
             if let Some(words) = &end.trouble {
                 wrapped(words, 2, Role::Warning);

@@ -42,16 +42,23 @@ pub fn mark(row: &AgentRow, spinner: &'static str, open: bool) -> (&'static str,
     }
 }
 
-/// Whether a conflict of it is open, where its parent's session has open ones of these children. What came back to
-/// another agent is counted by that one's session: it counts as open here.
+/// Its name among the hand-backs of the session; none: it has no copy, or what came back went to another agent, which
+/// has not ended.
+pub fn hand_back_of(path: &str, row: &AgentRow) -> Option<String> {
+    let parts = |name: &str| name.split('/').count();
+    row.node.hand_back_name().filter(|name| parts(name) == parts(path))
+}
+
+/// Whether a conflict of it is open, or one that its agents left, where the session has open ones of these agents. What
+/// came back to another agent is counted by that one's session: it counts as open here.
 pub fn open(path: &str, row: &AgentRow, conflicted: &BTreeSet<String>) -> bool {
-    let room = row.node.room.as_deref().and_then(std::path::Path::file_name);
-    path.contains('/') || room.and_then(|name| name.to_str()).is_some_and(|name| conflicted.contains(name))
+    let elsewhere = row.node.room.is_some() && hand_back_of(path, row).is_none();
+    elsewhere || row.end().is_some_and(|end| end.is_open(conflicted))
 }
 
 /// The mark of an end and its look: `⚑` conflicts that may be open, `✓` went well, `✗` did not.
 pub fn ended(end: &AgentEnd, open: bool) -> (&'static str, Role) {
-    let conflicts = end.hand_back.as_ref().is_some_and(|report| !report.conflicts.is_empty());
+    let conflicts = end.hand_back.as_ref().is_some_and(HandBackReport::has_conflicts);
     match &end.end {
         _ if conflicts && open => ("⚑", Role::Warning),
         End::Answered if end.trouble.is_some() => ("✗", Role::Warning),
@@ -92,16 +99,24 @@ pub fn says(row: &AgentRow) -> String {
 /// What came of it, the conflicts first: `1 conflict, 3 taken`; how it ended, where that was not an answer.
 pub fn told(end: &AgentEnd) -> String {
     let back = end.hand_back.as_ref().map(HandBackReport::words);
+    let failed = end.hand_back_failed().then(|| "its hand-back failed".to_owned());
     let how = (end.end != End::Answered || back.is_none()).then(|| end.end.words());
-    let words: Vec<String> = back.into_iter().chain(how).collect();
+    let words: Vec<String> = back.into_iter().chain(failed).chain(how).collect();
     tame(&words.join(" · ").replace('\n', " ")).into_owned()
 }
 
-/// The lists of what came back, one line each, those that matter most first: mark, words, look.
-pub fn lists(report: &HandBackReport) -> Vec<(&'static str, String, Role)> {
-    let conflicts = if report.conflicts.len() == 1 { "conflict" } else { "conflicts" };
+/// The lists of what came back, one line each, those that matter most first: mark, words, look. `conflicted`: whose
+/// conflicts are open; none: that is not known, so all may be.
+pub fn lists(end: &AgentEnd, conflicted: Option<&BTreeSet<String>>) -> Vec<(&'static str, String, Role)> {
+    let Some(report) = &end.hand_back else { return Vec::new() };
+    let open = |name: &str| conflicted.is_none_or(|open| open.contains(name));
+    let own = end.node.hand_back_name().is_none_or(|name| open(&name));
+    let conflicts = conflict_list(own, None, &report.conflicts);
+    let below = report.below.iter().map(|below| match below.handed {
+        true => conflict_list(open(&below.name), Some(&below.name), &below.conflicts),
+        false => Some(("!", below.words(), Role::Warning)),
+    });
     let all = [
-        ("⚑", conflicts, &report.conflicts, Role::Warning),
         ("✓", "taken", &report.taken, Role::Ok),
         ("=", "the same on both sides", &report.same, Role::Dim),
         ("!", "saved meanwhile, kept with the versions", &report.kept, Role::Warning),
@@ -110,7 +125,18 @@ pub fn lists(report: &HandBackReport) -> Vec<(&'static str, String, Role)> {
     let line = |(mark, word, paths, role): (&'static str, &str, &Vec<TreePath>, Role)| {
         (mark, format!("{} {word}: {}", paths.len(), named(paths, NAMED_MAX)), role)
     };
-    all.into_iter().filter(|(_, _, paths, _)| !paths.is_empty()).map(line).collect()
+    let others = all.into_iter().filter(|(_, _, paths, _)| !paths.is_empty()).map(line);
+    conflicts.into_iter().chain(below.flatten()).chain(others).collect()
+}
+
+/// A line for conflicts, of an agent's own agent where that is named; none without any.
+fn conflict_list(open: bool, of: Option<&str>, paths: &[TreePath]) -> Option<(&'static str, String, Role)> {
+    let conflicts = if paths.len() == 1 { "conflict" } else { "conflicts" };
+    let of = of.map(|name| format!(" of {}", tame(name))).unwrap_or_default();
+    let (mark, resolved, role) =
+        if open { ("⚑", "", Role::Warning) } else { ("✓", ", resolved", Role::Ok) };
+    let words = format!("{} {conflicts}{of}{resolved}: {}", paths.len(), named(paths, NAMED_MAX));
+    (!paths.is_empty()).then_some((mark, words, role))
 }
 
 /// Whether it is held inside its copy, in words; empty: it has no copy, it has ended, or that is not known yet.

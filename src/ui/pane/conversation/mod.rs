@@ -53,6 +53,8 @@ pub struct State {
     /// The answer whose items became committed ones.
     live_committed: u64,
     board_revision: u64,
+    /// The count of open conflicts that its reports tell.
+    counted: u64,
     /// Calls without a settle, and their items.
     running: Vec<(CallId, u64)>,
     /// The files with the output of calls that run, or of which something goes on as a job.
@@ -196,6 +198,7 @@ impl State {
             live_number: 0,
             live_committed: 0,
             board_revision: u64::MAX,
+            counted: 0,
             running: Vec::new(),
             spools: std::collections::BTreeMap::new(),
             list: None,

@@ -1,11 +1,12 @@
 //! An agent's end in the conversation: a line of words, what came back from its copy, and its answer, folded.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::State;
 use super::item::Body;
 use super::lay::{count, piece, words};
-use crate::api::agent::AgentEnd;
+use crate::api::agent::{AgentEnd, HandBackReport};
 use crate::api::entry::{Entry, EntryBody};
 use crate::ui::pane::agents;
 use crate::ui::pane::live::elapsed;
@@ -27,13 +28,23 @@ pub(super) struct Report {
     entry: Arc<Entry>,
     /// Its answer as Markdown, once needed.
     doc: Doc,
+    /// Whose conflicts are open, of it and of its agents; none: they were not counted yet.
+    conflicted: Option<BTreeSet<String>>,
 }
 
 impl Report {
     fn of(entry: &Arc<Entry>, end: &AgentEnd) -> Self {
-        let (mark, look) = agents::ended(end, true);
+        let (role, text) = Self::line(end, true);
+        Self { role, text, entry: Arc::clone(entry), doc: Doc::default(), conflicted: None }
+    }
+    /// Its line, and how that looks. `open`: whether conflicts that it left may be open.
+    fn line(end: &AgentEnd, open: bool) -> (Role, String) {
+        let (mark, look) = agents::ended(end, open);
         // one that went well is no matter; the others are looked at
         let role = if look == Role::Ok { Role::Dim } else { Role::Warning };
+        if end.again {
+            return (role, format!("agent {} {mark} handed back: {}", end.node.name, agents::told(end)));
+        }
         let tokens = match end.usage.total() {
             0 => String::new(),
             tokens => format!("{} tokens", count(tokens)),
@@ -41,8 +52,20 @@ impl Report {
         let facts = [agents::told(end), agents::calls(end.calls), tokens];
         let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
         let (name, took) = (&end.node.name, elapsed(end.duration));
-        let text = format!("agent {name} {mark} {} · {took}", facts.join(" · "));
-        Self { role, text, entry: Arc::clone(entry), doc: Doc::default() }
+        (role, format!("agent {name} {mark} {} · {took}", facts.join(" · ")))
+    }
+    /// The open conflicts were counted: whether anything of it is told differently now.
+    pub fn count(&mut self, conflicted: &BTreeSet<String>) -> bool {
+        let Some(end) = self.end() else { return false };
+        if !end.hand_back.as_ref().is_some_and(HandBackReport::has_conflicts) {
+            return false;
+        }
+        let (role, text) = Self::line(end, end.is_open(conflicted));
+        let own = |name: &&String| end.is_open(&BTreeSet::from([(*name).clone()]));
+        let now = Some(conflicted.iter().filter(own).cloned().collect());
+        let changed = self.conflicted != now || self.text != text;
+        (self.role, self.text, self.conflicted) = (role, text, now);
+        changed
     }
     fn end(&self) -> Option<&AgentEnd> {
         match &self.entry.body {
@@ -58,7 +81,7 @@ impl Report {
     fn notes(&self) -> Vec<(&'static str, String, Role)> {
         let Some(end) = self.end() else { return Vec::new() };
         let trouble = end.trouble.iter().map(|trouble| ("!", tame(trouble).into_owned(), Role::Warning));
-        trouble.chain(end.hand_back.iter().flat_map(agents::lists)).collect()
+        trouble.chain(agents::lists(end, self.conflicted.as_ref())).collect()
     }
     /// The notes as text, one a line.
     pub fn noted(&self) -> String {
@@ -122,6 +145,19 @@ impl Report {
 }
 
 impl State {
+    /// The open conflicts were counted; whether a report tells something else now.
+    pub(super) fn count_conflicts(&mut self, conflicted: &BTreeSet<String>) -> bool {
+        let mut changed = false;
+        for item in &mut self.items {
+            if let Body::Report(report) = &mut item.body
+                && report.count(conflicted)
+            {
+                self.cache.forget(item.id);
+                changed = true;
+            }
+        }
+        changed
+    }
     /// An agent ended.
     pub(super) fn agent_end(&mut self, entry: &Arc<Entry>, end: &AgentEnd) {
         self.add(Body::Report(Box::new(Report::of(entry, end))));

@@ -48,6 +48,10 @@ impl State {
             changed = true;
         }
         self.seen = record.path.len();
+        if record.status.counted != self.counted {
+            self.counted = record.status.counted;
+            changed |= self.count_conflicts(&record.status.conflicted);
+        }
         changed |= self.live(record);
         if changed && !self.follows() {
             self.unseen = true;
@@ -63,6 +67,7 @@ impl State {
         self.live_from = 0;
         self.live_number = 0;
         self.board_revision = u64::MAX;
+        self.counted = 0;
         self.running.clear();
         self.spools.clear();
         self.list = None;

@@ -52,6 +52,7 @@ impl Fake {
             pending: Vec::new(),
             open_conflicts: 0,
             conflicted: std::collections::BTreeSet::new(),
+            counted: 0,
             untold_ends: 0,
         };
         Self(Record {

@@ -121,6 +121,14 @@ impl Run<'_> {
         Ok(true)
     }
 
+    /// Gives up a plan of which nothing was put in place: what was prepared is removed, then the plan.
+    pub fn forget(&self) -> Result<(), Error> {
+        if self.recorded() == Recorded::Plan {
+            self.wipe(&self.read("plan.json")?)?;
+        }
+        std::fs::remove_dir_all(&self.dir).map_err(Error::io("remove", &self.dir))
+    }
+
     /// Removes what has a name of this run wherever an earlier one can have put it.
     fn wipe(&self, planned: &Planned) -> Result<(), Error> {
         let of_run = |verdict| matches!(verdict, Verdict::Taken | Verdict::Conflict(Clash::Refused));
