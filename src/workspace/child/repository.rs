@@ -4,7 +4,7 @@
 //! the parent's are read where they are, by `objects/info/alternates`. An agent's git sees them at places in the room
 //! (`Room::git`), which the hold lends it read-only; outside of a hold these are links to them. The parent's settings
 //! come along but for those that name programs git starts by itself, or files beside them. It never comes back with
-//! the hand-back, which knows no `.git`.
+//! the hand-back, which knows no `.git`. Of a part of a work tree the submodules beside it get theirs as well.
 //!
 //! The parent may be an agent's copy itself, so nothing of it is trusted: no link is followed, nothing it names runs.
 
@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Room;
@@ -28,6 +28,10 @@ mod settings;
 const GIT_TIME_MAX: Duration = Duration::from_secs(30);
 /// Most repositories whose objects are lent.
 const LENT_MAX: usize = 64;
+/// How deep submodules in submodules are looked for.
+const SUBMODULES_DEPTH_MAX: usize = 8;
+/// How git's list of an index begins the line of a submodule.
+const GITLINK: &[u8] = b"160000 ";
 /// Most bytes of one file of a repository that is copied; an index of a million files is below.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
@@ -130,28 +134,75 @@ fn make(from: &Path, to: &Path, places: &Places, lent: &mut Lent) -> Result<(), 
     if !places.common.starts_with(from) {
         lent.lend("fixed", &places.common)?;
     }
-    let git = match is_top {
-        true => to.join(".git"),
-        // the directory is only a part of the work tree: the hold puts this in the repository's place
-        false if above.symlink_metadata().is_ok_and(|meta| meta.is_dir()) => lent.dir.join("own"),
-        false => return Ok(()),
-    };
-    if !is_top {
-        lent.lend("over", &above)?;
+    if is_top {
+        return fill(from, &to.join(".git"), places, None, lent);
     }
+    // the directory is only a part of the work tree: the hold puts this in the repository's place
+    if above.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        let own = lent.dir.join("own");
+        lent.lend("over", &above)?;
+        fill(from, &own, places, None, lent)?;
+        let (Ok(part), Ok(above)) = (from.canonicalize(), above.canonicalize()) else { return Ok(()) };
+        beside(&places.top, &Whole { part, above, own }, SUBMODULES_DEPTH_MAX, lent)?;
+    }
+    Ok(())
+}
+
+/// A work tree of which a part is copied.
+struct Whole {
+    part: PathBuf,
+    /// Its repository.
+    above: PathBuf,
+    /// What the hold puts in its place.
+    own: PathBuf,
+}
+
+/// Makes those of the submodules beside the part: their files are the real ones, and git, which asks each of them for its
+/// state, looks for their repositories in that of the whole.
+fn beside(top: &Path, whole: &Whole, depth: usize, lent: &mut Lent) -> Result<(), Error> {
+    let listed = ask(top, &["ls-files", "-z", "--stage"]).unwrap_or_default();
+    let links = listed.split(|byte| *byte == 0).filter(|line| line.starts_with(GITLINK));
+    let paths = links.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
+    for path in paths.filter_map(TreePath::new) {
+        let from = top.join(OsStr::from_bytes(path.as_bytes()));
+        if from.starts_with(&whole.part) || lent.count >= LENT_MAX {
+            continue;
+        }
+        let Some(places) = places(&from).filter(|places| places.top == from) else { continue };
+        let plain = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
+        let Ok(below) = places.own.strip_prefix(&whole.above) else { continue };
+        if !plain(below) {
+            continue;
+        }
+        fill(&from, &whole.own.join(below), &places, Some(&from), lent)?;
+        if depth > 0 {
+            beside(&from, whole, depth - 1, lent)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a repository at `git`. `tree`: its work tree, where that is not the directory that the repository is in.
+fn fill(
+    from: &Path,
+    git: &Path,
+    places: &Places,
+    tree: Option<&Path>,
+    lent: &mut Lent,
+) -> Result<(), Error> {
     for dir in ["", "info", "logs/refs", "objects/info", "objects/pack", "refs/heads", "refs/tags"] {
         let dir = git.join(dir);
         fs::create_dir_all(&dir).map_err(Error::io("make the directory", &dir))?;
     }
     for (source, names) in [(&places.own, OWN), (&places.common, COMMON)] {
         let Ok(source) = Beneath::open(source) else { continue };
-        names.iter().for_each(|name| copy(&source, name, &git));
+        names.iter().for_each(|name| copy(&source, name, git));
     }
-    shared_indexes(&places.own, &git);
+    shared_indexes(&places.own, git);
     write(&git.join("objects/info/alternates"), &alternates(&places.common.join("objects"), lent)?)?;
-    write_references(from, &git)?;
+    write_references(from, git)?;
     let told = ask(from, &["config", "-z", "--list", "--show-scope", "--includes"]).unwrap_or_default();
-    write(&git.join("config"), &settings::of(&told, &places.format))
+    write(&git.join("config"), &settings::of(&told, &places.format, tree))
 }
 
 /// Copies a file, or a directory of files, of a repository. What is not there, or is something else, is passed by.

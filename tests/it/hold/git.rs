@@ -180,6 +180,49 @@ async fn a_part_of_a_work_tree_has_the_whole_history() {
 }
 
 #[tokio::test]
+async fn a_part_of_a_work_tree_that_has_submodules_is_read_and_committed() {
+    let place = Place::empty();
+    let (top, inner, nested) = (place.top.join("work"), place.top.join("inner"), place.top.join("nested"));
+    for dir in [&nested, &inner] {
+        fs::create_dir_all(dir).unwrap();
+        git(dir, &["init", "-q"]);
+        write(&dir.join("f"), "1\n");
+        git(dir, &["add", "."]);
+        git(dir, &["commit", "-qm", "inner"]);
+    }
+    git(&inner, &["submodule", "add", "-q", nested.to_str().unwrap(), "deep/nested"]);
+    git(&inner, &["commit", "-qm", "nested"]);
+    write(&place.parent.join("a"), "1\n");
+    git(&top, &["init", "-q"]);
+    git(&top, &["config", "user.name", "p"]);
+    git(&top, &["config", "user.email", "p@example.invalid"]);
+    git(&top, &["add", "."]);
+    git(&top, &["commit", "-qm", "one"]);
+    for at in ["beside it", "project/within"] {
+        git(&top, &["submodule", "add", "-q", inner.to_str().unwrap(), at]);
+    }
+    git(&top, &["submodule", "update", "-q", "--init", "--recursive"]);
+    git(&top, &["commit", "-qm", "with submodules"]);
+    for changed in ["project/a", "project/within/f", "beside it/f", "beside it/deep/nested/f"] {
+        write(&top.join(changed), "2\n");
+    }
+    let made = place.room.make(&place.parent, &Progress::default()).unwrap();
+    assert_eq!(made.no_git, None);
+    let told = git(&place.parent, &["status", "--porcelain=v2"]);
+    let before = fingerprint(&top);
+    assert_eq!(held(&place, "git status --porcelain=v2").await, told);
+    let within = "cd within; git status --porcelain; git log --format=%s; cd '../../beside it'; git log --format=%s; git status --porcelain";
+    assert_eq!(
+        held(&place, within).await,
+        " M f\nnested\ninner\nnested\ninner\n M deep/nested\n M f\n"
+    );
+    let writes = "git commit -qam two; git log --format=%s; cd within; git -c user.name=p -c user.email=p@q commit -qam three f; \
+        cd '../../beside it'; git -c user.name=p -c user.email=p@q commit -qam four f; git log --format=%s | head -1";
+    assert_eq!(held(&place, writes).await, "two\nwith submodules\none\nfour\n");
+    assert_eq!(fingerprint(&top), before);
+}
+
+#[tokio::test]
 async fn submodules_detached_heads_and_borrowed_objects_are_as_they_were() {
     let place = Place::empty();
     let (inner, lender) = (place.top.join("inner"), place.top.join("lender"));

@@ -1,5 +1,7 @@
 //! The settings of a copy's repository, from those of its parent's: pure.
 
+use std::path::Path;
+
 /// Sections that stay behind whole: they name other files, or begin work by themselves.
 const SECTIONS_LEFT: &[&str] = &["include", "includeif", "extensions", "gc", "maintenance", "fsmonitor"];
 /// Settings that stay behind: what is of the parent's directory, and what starts programs without being asked.
@@ -15,8 +17,9 @@ const LEFT: &[&str] = &[
     "core.splitindex",
 ];
 
-/// The file of settings. `told` is what `git config -z --list --show-scope` told, `format` the hash of objects.
-pub fn of(told: &[u8], format: &str) -> Vec<u8> {
+/// The file of settings. `told` is what `git config -z --list --show-scope` told, `format` the hash of objects, `tree`
+/// where the work tree is if the repository is not in it (a path that is no text cannot be told so).
+pub fn of(told: &[u8], format: &str, tree: Option<&Path>) -> Vec<u8> {
     let mut text = String::new();
     let mut promised = None;
     let mut words = told.split(|byte| *byte == 0);
@@ -42,6 +45,7 @@ pub fn of(told: &[u8], format: &str) -> Vec<u8> {
         ("gc.auto", "0".into()),
         ("maintenance.auto", "false".into()),
     ];
+    ours.extend(tree.and_then(Path::to_str).map(|tree| ("core.worktree", tree.into())));
     if format != "sha1" {
         ours.push(("extensions.objectFormat", format.into()));
     }
@@ -80,6 +84,6 @@ mod tests {
         let told = "local\0user.name\nA \"B\"\\\0local\0remote.ori.gin.url\n../x\0global\0user.email\na@b\0\
             local\0core.fsmonitor\n/evil\0local\0core.hookspath\nhooks\0local\0include.path\nmore\0local\0gc.auto\n1\0\
             local\0core.autocrlf\0worktree\0core.sparsecheckout\ntrue\0local\0extensions.partialclone\norigin\0";
-        insta::assert_snapshot!(String::from_utf8(of(told.as_bytes(), "sha256")).unwrap());
+        insta::assert_snapshot!(String::from_utf8(of(told.as_bytes(), "sha256", Some(Path::new("/w/sub \"1\"")))).unwrap());
     }
 }
