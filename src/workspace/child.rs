@@ -7,7 +7,7 @@
 //! Not here: stopping the child, telling anyone, choosing a resolution.
 //!
 //! A child's directory (private): `base/` as it found the files, `copy/` where it works, `git/` what its git reads of the parent's repository, `rules/` the ignore rules of
-//! the spawn that are not in the tree, `parent` the directory's name, `agent` the session of who works in it, `born.json` the copy's files as they were, `versions/` bytes by their hash,
+//! the spawn that are not in the tree, `parent` the directory's name, `agent` the session of who works in it, `born` the copy's files as they were, `versions/` bytes by their hash,
 //! `ending.json` how its run ended, `failed` why its hand-back failed, `run/` the records of the hand-back, `handback.json` its end, `aside/` what goes after it,
 //! `conflicts/` the child's versions of what is open, `resolutions/` one run each, `drafts/` what was chosen and not written yet.
 
@@ -22,6 +22,7 @@ pub mod hand_back;
 pub mod listing;
 mod lock;
 pub mod look;
+pub mod marks;
 mod removal;
 mod repository;
 pub mod resolve;
@@ -30,6 +31,8 @@ pub mod rooms;
 pub mod rules;
 mod run;
 pub mod scan;
+mod space;
+mod sparse;
 pub mod versions;
 
 use std::path::{Path, PathBuf};
@@ -91,7 +94,7 @@ impl Room {
     }
 
     pub(crate) fn born(&self) -> PathBuf {
-        self.dir.join("born.json")
+        self.dir.join("born")
     }
 
     pub(crate) fn versions(&self) -> PathBuf {

@@ -302,7 +302,7 @@ fn a_copy_that_a_crash_cut_is_made_anew_for_who_goes_on_and_is_nothing_for_who_e
         let id = crash(&home);
         // as if it had been killed before the copy was whole: nobody works in such a one
         let room = home.dirs().workspace(&id, "w");
-        std::fs::remove_file(room.join("born.json")).unwrap();
+        std::fs::remove_file(room.join("born")).unwrap();
         std::fs::create_dir_all(home.dirs().workspace(&id, "unknown").join("base")).unwrap();
         let mut session =
             home.open(&script(&[], &[("w", vec![writes("a.txt", "anew\n"), says("went on")])]), &id);
@@ -325,7 +325,7 @@ fn one_that_the_crash_cut_before_it_began_is_told_its_task_when_it_goes_on() {
     let home = Home::new();
     let id = crash(&home);
     // as if it had been killed before the agent had a session
-    std::fs::remove_file(home.dirs().workspace(&id, "w").join("born.json")).unwrap();
+    std::fs::remove_file(home.dirs().workspace(&id, "w").join("born")).unwrap();
     let own = windlass::store::view(&home.dirs(), &id).unwrap().agents[0].0.session.clone();
     std::fs::remove_dir_all(home.dirs().session(&own)).unwrap();
     let mut first = says("went on");

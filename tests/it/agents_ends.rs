@@ -82,7 +82,7 @@ fn a_report_does_not_wait_for_the_removal_of_the_copies_and_the_next_open_ends_i
     let own = Room::at(place.dirs().workspace(&end.node.session, "x"));
     for room in [&room, &own] {
         put(&room.dir().join("aside/copy/half"), "");
-        put(&room.dir().join("born.json"), "{}");
+        put(&room.dir().join("born"), "{}");
     }
     put(&own.record(), r#"{"paths":[],"left_out":[],"renames":[],"displaced":[]}"#);
     assert!(room.is_to_clean() && own.is_to_clean());

@@ -4,11 +4,13 @@ mod closed;
 mod cut;
 mod durable;
 mod hostile;
+mod long;
 mod modes;
 mod nested;
 mod refused;
 mod resolve;
 mod served;
+mod space;
 mod trees;
 
 use std::collections::BTreeMap;

@@ -198,7 +198,8 @@ pub fn revert(of: &Of, name: &str, path: &Path, told: &mut Told<'_>) -> Result<u
         child.room.undo(&child.parent, &planned.path).map_err(|error| stale(&child, planned, error))?;
     if let Some(undone) = undone {
         remember(of, &child, planned, &undone, told);
-        return say(&child, &planned.path, "taken back", told);
+        say(&child, &planned.path, "taken back", told)?;
+        return tell_other_half(&child, &record, planned, told);
     }
     if !taken {
         return Err(failed(format!(
@@ -209,7 +210,29 @@ pub fn revert(of: &Of, name: &str, path: &Path, told: &mut Told<'_>) -> Result<u
     let (seen, before) = (planned.child.tracked(), Written::Version(planned.parent.clone()));
     let written = child.room.resolve(&child.parent, &planned.path, seen, before, None);
     written.map_err(|error| stale(&child, planned, error))?;
-    say(&child, &planned.path, "put back as it was", told)
+    say(&child, &planned.path, "put back as it was", told)?;
+    tell_other_half(&child, &record, planned, told)
+}
+
+/// Says what undoes the other half of a rename of which this path is one, if that stands as the child has it; the exit code.
+fn tell_other_half(
+    child: &Child,
+    record: &Record,
+    planned: &Planned,
+    told: &mut Told<'_>,
+) -> Result<u8, Refused> {
+    let Some(other) = record.other_half(&planned.path) else { return Ok(0) };
+    let put_back = known(child, record, planned)? == *record.parents(planned);
+    if put_back && known(child, record, other)? == *other.child.tracked() {
+        let (words, name, path) = match other.child.tracked() {
+            Version::Absent => ("the file's old path, which is still gone", &child.name, &other.path),
+            _ => ("the file's new path, which is still there", &child.name, &other.path),
+        };
+        told.line(&format!(
+            "it is one half of a rename; {path} is {words}: `windlass handback revert {name} {path}` puts that back too"
+        ))?;
+    }
+    Ok(0)
 }
 
 /// What was changed since is not written over by a revert.

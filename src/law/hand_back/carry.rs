@@ -35,7 +35,8 @@ pub enum Recorded {
 pub enum Stage {
     /// Make the plan, keep the versions, record it.
     Plan,
-    /// Remove what an earlier run prepared, prepare everything, sync it, record that.
+    /// Prepare everything, sync it, record that. A plan that an earlier run made is made anew first, once what that run
+    /// prepared is removed.
     Prepare,
     /// Carry out every step, sync, record the end.
     CarryOut,

@@ -9,61 +9,40 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::fs::Stat;
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::copying::{Counts, copy};
 use super::error::Error;
 use super::listing::{FILES_MAX, Listing, list_without};
+use super::marks::{Mark, Marks};
 use super::removal::remove_all;
-use super::{Progress, Room, rules};
+use super::{Progress, Room, rules, space};
 use crate::law::hand_back::tree::TreePath;
 use crate::store::private;
 
 /// How long the filesystem's clock is waited for. One that is coarser makes files be read that did not change.
 const CLOCK_WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// How a file was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    size: i64,
-    inode: u64,
-    mode: u32,
-    /// The last change, in seconds and nanoseconds.
-    changed: (i64, i64),
-}
-
-impl Mark {
-    /// Of what the system says.
-    pub fn of(stat: &Stat) -> Mark {
-        #[allow(clippy::unnecessary_cast)] // the widths differ between platforms
-        Mark {
-            size: stat.st_size as i64,
-            inode: stat.st_ino as u64,
-            mode: stat.st_mode as u32,
-            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
-        }
-    }
-
-    /// Whether a change at `time` or later could have left it as it is.
-    pub fn is_racy(&self, time: (i64, i64)) -> bool {
-        self.changed >= time
-    }
-}
-
 /// The copy's files when the child began.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Born {
     /// The filesystem's time then.
     pub time: (i64, i64),
     /// Every path of the base, and what its file or link was in the copy.
-    pub marks: Vec<(TreePath, Mark)>,
+    pub marks: Marks,
     /// What is Windlass's own in the parent's directory: it is not copied, and nothing of the kind comes back.
-    #[serde(default)]
     pub own: Vec<TreePath>,
     /// The repositories inside.
-    #[serde(default)]
     pub repositories: Vec<TreePath>,
+}
+
+/// The first line of the record; the marks follow it.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    time: (i64, i64),
+    own: Vec<TreePath>,
+    repositories: Vec<TreePath>,
 }
 
 /// What a birth has to mind.
@@ -139,6 +118,11 @@ impl Room {
     ) -> Result<(Listing, Counts, AtomicBool), Error> {
         let listing = list_without(parent, own, FILES_MAX)?;
         private::dir_all(&self.dir)?;
+        if let Err(error) = space::check(parent, &self.dir, &listing.paths) {
+            // one that holds more stays
+            let _ = std::fs::remove_dir(&self.dir);
+            return Err(error);
+        }
         for dir in [self.base(), self.copy()] {
             std::fs::create_dir(&dir).map_err(Error::io("make the directory", &dir))?;
         }
@@ -173,12 +157,7 @@ impl Room {
             let _ = std::fs::remove_dir_all(self.git());
         }
         // from here on it is whole
-        self.mark(Born {
-            time: (0, 0),
-            marks: second.made,
-            own,
-            repositories: listing.repositories.clone(),
-        })?;
+        self.mark(&second.made, own, listing.repositories.clone())?;
         if progress.cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }
@@ -186,18 +165,25 @@ impl Room {
     }
 
     /// Writes down how the copy's files are, once no later change can look the same.
-    fn mark(&self, mut born: Born) -> Result<(), Error> {
-        let last = born.marks.iter().map(|(_, mark)| mark.changed).max().unwrap_or_default();
+    fn mark(
+        &self,
+        files: &[(TreePath, Mark)],
+        own: Vec<TreePath>,
+        repositories: Vec<TreePath>,
+    ) -> Result<(), Error> {
+        let last = files.iter().map(|(_, mark)| mark.changed()).max().unwrap_or_default();
         let deadline = Instant::now() + CLOCK_WAIT_MAX;
-        born.time = loop {
+        let time = loop {
             let now = self.clock()?;
             if now > last || Instant::now() > deadline {
                 break now;
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        let written = serde_json::to_vec(&born);
-        let written = written.map_err(|source| Error::Record { path: self.born(), source })?;
+        let written = serde_json::to_vec(&Head { time, own, repositories });
+        let mut written = written.map_err(|source| Error::Record { path: self.born(), source })?;
+        written.push(b'\n');
+        Marks::write(files, &mut written);
         Ok(private::replace(&self.born(), &written)?)
     }
 
@@ -207,13 +193,18 @@ impl Room {
         let file = private::create(&path)?;
         let stat = rustix::fs::fstat(&file).map_err(|error| Error::io("look at", &path)(error.into()))?;
         std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-        Ok(Mark::of(&stat).changed)
+        Ok(Mark::of(&stat).changed())
     }
 
     /// Reads how the copy's files were.
     pub(crate) fn read_born(&self) -> Result<Born, Error> {
         let bytes = private::read(&self.born())?;
-        serde_json::from_slice(&bytes).map_err(|source| Error::Record { path: self.born(), source })
+        let damaged = |source| Error::Record { path: self.born(), source };
+        let head = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().len();
+        let Head { time, own, repositories } = serde_json::from_slice(&bytes[..head]).map_err(damaged)?;
+        let marks = Marks::read(bytes, head + 1);
+        let marks = marks.ok_or_else(|| damaged(serde_json::Error::custom("the marks are not whole")))?;
+        Ok(Born { time, marks, own, repositories })
     }
 }
 

@@ -2,7 +2,7 @@
 //! nobody's change.
 //!
 //! Extents are cloned where the filesystem can; else bytes are copied, and the counts tell. The executable bit, links
-//! (as links) and times are kept. Sockets, devices and FIFOs are skipped and named.
+//! (as links), holes and times are kept. Sockets, devices and FIFOs are skipped and named.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,9 +18,10 @@ use rustix::io::Errno;
 
 use super::Progress;
 use super::beneath::{Beneath, name};
-use super::born::Mark;
 use super::error::Error;
+use super::marks::Mark;
 use super::run::umask;
+use super::sparse;
 use crate::law::hand_back::tree::TreePath;
 
 /// How many copy at the same time: more do not help a disk, and the screen wants a core too.
@@ -30,7 +31,7 @@ const THREADS_MAX: usize = 4;
 const PORTION: usize = 64;
 
 /// Largest files that are read and written at once, in bytes.
-const SMALL_MAX: usize = 128 * 1024;
+pub(super) const SMALL_MAX: usize = 128 * 1024;
 
 /// What one copy came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -230,7 +231,11 @@ impl Copying<'_> {
         } else {
             // one that cannot be cloned tells of the others: they are on the same filesystems
             self.clones.store(false, Ordering::Relaxed);
-            bytes(&mut from, &mut to, self.buffer).map_err(|error| Failed::Target(errno(&error)))?;
+            let copied = match sparse::is_sparse(stat) {
+                true => sparse::copy(&mut from, &mut to),
+                false => bytes(&mut from, &mut to, self.buffer),
+            };
+            copied.map_err(|error| Failed::Target(errno(&error)))?;
             Done::Copied
         };
         if mode & self.umask != 0 {
@@ -243,7 +248,7 @@ impl Copying<'_> {
 
 /// Copies what is left of a file: a small one by one read and one write, which is quicker than to have the kernel
 /// move its pages.
-fn bytes(from: &mut File, to: &mut File, buffer: &mut [u8]) -> io::Result<()> {
+pub(super) fn bytes(from: &mut File, to: &mut File, buffer: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
     while filled < buffer.len() {
         match from.read(&mut buffer[filled..]) {

@@ -22,6 +22,21 @@ pub enum Error {
         /// The bound.
         max: usize,
     },
+    /// There is too little room for copies.
+    #[error(
+        "copies of {} need {} and {} has {} left, so none were made; free some space there, use the workspace `shared`, or begin in a directory further down",
+        path.display(), size(*needed), room.display(), size(*left)
+    )]
+    NoRoom {
+        /// The directory.
+        path: PathBuf,
+        /// What both copies need, in bytes.
+        needed: u64,
+        /// Where they would be.
+        room: PathBuf,
+        /// What is left there, in bytes.
+        left: u64,
+    },
     /// Git did not list the files.
     #[error("git did not list the files of {}: {why}; run `git status` there, or use the workspace `shared`", path.display())]
     Git {
@@ -161,6 +176,21 @@ impl Error {
     }
 }
 
+/// Bytes in words, of which the first two or three digits count.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["bytes", "KiB", "MiB", "GiB"];
+    let mut unit = 0;
+    while bytes >> (10 * (unit + 1)) > 0 && unit + 1 < UNITS.len() {
+        unit += 1;
+    }
+    let whole = bytes >> (10 * unit);
+    if unit == 0 || whole >= 10 {
+        return format!("{whole} {}", UNITS[unit]);
+    }
+    let tenths = ((bytes >> (10 * (unit - 1))) & 1023) * 10 / 1024;
+    format!("{whole}.{tenths} {}", UNITS[unit])
+}
+
 /// Whether an answer of the system is about the path: it may not be written, is mounted, or cannot have this name.
 pub(crate) fn is_refusal(error: Errno) -> bool {
     matches!(
@@ -175,4 +205,32 @@ pub(crate) fn is_refusal(error: Errno) -> bool {
             | Errno::INVAL
             | Errno::OPNOTSUPP
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_words() {
+        let told: Vec<String> =
+            [0, 1023, 1024, 1536, 10_239, 5 << 20, (1 << 30) - 1, 1 << 30, 20 << 30, 3 << 40]
+                .map(size)
+                .into();
+        assert_eq!(
+            told,
+            [
+                "0 bytes",
+                "1023 bytes",
+                "1.0 KiB",
+                "1.5 KiB",
+                "9.9 KiB",
+                "5.0 MiB",
+                "1023 MiB",
+                "1.0 GiB",
+                "20 GiB",
+                "3072 GiB"
+            ]
+        );
+    }
 }

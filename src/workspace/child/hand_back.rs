@@ -3,21 +3,21 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::Room;
-use super::beneath::Beneath;
+use super::beneath::{Beneath, name};
 use super::error::Error;
 use super::removal::{move_aside, remove, remove_all};
 use super::rise::Below;
 use super::run::{Run, ended};
 use super::scan::{Changes, scan};
+use super::sparse;
 use super::versions::Versions;
 use crate::base::chain;
 use crate::law::hand_back::merge1::{Clash, Verdict, merge1};
@@ -75,6 +75,16 @@ impl Record {
     /// What became of a path; none if the child did not change it.
     pub fn path(&self, path: &TreePath) -> Option<&Planned> {
         self.paths.iter().find(|planned| planned.path == *path)
+    }
+
+    /// The other half of the rename that a path is one of, where that was taken.
+    pub fn other_half(&self, path: &TreePath) -> Option<&Planned> {
+        let other = self.renames.iter().find_map(|(from, to, _)| match path {
+            path if path == from => Some(to),
+            path if path == to => Some(from),
+            _ => None,
+        })?;
+        self.path(other).filter(|planned| planned.verdict == Verdict::Taken)
     }
 }
 
@@ -206,20 +216,22 @@ impl Room {
     pub(super) fn show_conflicts(&self, record: &Record, versions: &Versions) -> Result<(), Error> {
         let _ = fs::remove_dir_all(self.conflicts());
         private::dir(&self.conflicts())?;
-        let top = self.conflicts();
+        let top = Beneath::open_ours(&self.conflicts()).map_err(Error::io("open", &self.conflicts()))?;
         for planned in record.paths.iter().filter(|planned| matches!(planned.verdict, Verdict::Conflict(_))) {
-            let to = top.join(OsStr::from_bytes(planned.path.as_bytes()));
-            let made = || private::dir_all(to.parent().unwrap_or(&top));
+            let (path, failed) =
+                (&planned.path, |error| Error::at("show the conflict of", &planned.path)(error));
+            let made = || top.made_dir_of(path, &|_| Some(0o700)).map_err(failed);
             match &planned.child {
                 Version::File { hash, .. } => {
-                    made()?;
-                    let mut new = private::create(&to)?;
-                    io::copy(&mut versions.file(*hash)?, &mut new).map_err(Error::io("write", &to))?;
+                    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                    let new = rustix::fs::openat(made()?, name(path), flags, Mode::from_raw_mode(0o600));
+                    let copied =
+                        sparse::copy_any(&mut versions.file(*hash)?, &mut new.map_err(failed)?.into());
+                    copied.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
                 }
                 Version::Link { target } => {
-                    made()?;
-                    std::os::unix::fs::symlink(OsStr::from_bytes(target), &to)
-                        .map_err(Error::io("write", &to))?;
+                    let target = OsStr::from_bytes(target);
+                    rustix::fs::symlinkat(target, made()?, name(path)).map_err(failed)?;
                 }
                 // a removal has nothing to show; the record names it
                 Version::Absent | Version::InTheWay(_) => {}
@@ -259,9 +271,9 @@ impl Room {
         let Ok(copy) = Beneath::open_ours(&self.copy()) else { return Ok(()) };
         let unread = unread(&copy, record);
         if let Ok(born) = self.read_born() {
-            let touched = record.paths.iter().map(|planned| &planned.path);
-            let paths = born.marks.iter().map(|(path, _)| path).chain(touched);
-            paths.filter(|path| !unread.contains(path)).for_each(|path| remove(&copy, path));
+            let touched = record.paths.iter().map(|planned| planned.path.clone());
+            let paths = born.marks.paths().chain(touched);
+            paths.filter(|path| !unread.contains(path)).for_each(|path| remove(&copy, &path));
         }
         remove_all(&self.copy().join(".git"))?;
         Ok(())
@@ -318,10 +330,14 @@ fn unread<'a>(copy: &Beneath, record: &'a Record) -> BTreeSet<&'a TreePath> {
         .collect()
 }
 
-/// Keeps the bytes of a file as the plan saw them.
+/// Keeps the bytes of a file of the base.
 fn keep(from: &Beneath, path: &TreePath, version: &Version, versions: &Versions) -> Result<(), Error> {
     let Version::File { hash, .. } = version else { return Ok(()) };
     if versions.has(*hash) {
+        return Ok(());
+    }
+    let dir = from.dir_of(path).map_err(Error::at("keep the version of", path))?;
+    if versions.keep_ours(&dir, name(path), *hash) {
         return Ok(());
     }
     let mut file = from.file(path).map_err(Error::at("keep the version of", path))?;

@@ -183,13 +183,7 @@ fn beside(top: &Path, whole: &Whole, depth: usize, lent: &mut Lent) -> Result<()
 }
 
 /// Makes a repository at `git`. `tree`: its work tree, where that is not the directory that the repository is in.
-fn fill(
-    from: &Path,
-    git: &Path,
-    places: &Places,
-    tree: Option<&Path>,
-    lent: &mut Lent,
-) -> Result<(), Error> {
+fn fill(from: &Path, git: &Path, places: &Places, tree: Option<&Path>, lent: &mut Lent) -> Result<(), Error> {
     for dir in ["", "info", "logs/refs", "objects/info", "objects/pack", "refs/heads", "refs/tags"] {
         let dir = git.join(dir);
         fs::create_dir_all(&dir).map_err(Error::io("make the directory", &dir))?;

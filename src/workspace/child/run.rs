@@ -34,7 +34,7 @@ pub(super) struct Run<'a> {
     pub dir: PathBuf,
     /// The parent's directory.
     pub parent: &'a Beneath,
-    /// Kept bytes: those of every child's version of the plan are there.
+    /// Kept bytes: making the plan keeps those that it speaks of, and they are durable when all is prepared.
     pub versions: &'a Versions,
     /// Whether the child has a directory at a path: such a one is not removed when it is empty.
     pub keeps_dir: &'a dyn Fn(&TreePath) -> bool,
@@ -86,17 +86,20 @@ impl Run<'_> {
     pub fn finish(&self, plan: impl FnOnce() -> Result<Plan, Error>) -> Result<(Plan, Ended), Error> {
         private::dir(&self.dir)?;
         private::sweep(&self.dir);
-        let mut plan = Some(plan);
+        let (mut plan, mut made) = (Some(plan), None);
         loop {
             match stage(self.recorded()) {
                 Stage::Plan => {
                     let Some(plan) = plan.take() else { continue };
                     let planned = Planned { id: Uuid::now_v7().simple().to_string(), plan: plan()? };
-                    self.versions.sync()?;
                     self.write("plan.json", &planned)?;
+                    made = Some(planned);
                 }
                 Stage::Prepare => {
-                    let mut planned: Planned = self.read("plan.json")?;
+                    let Some(mut planned) = made.take() else {
+                        self.forget_plan()?;
+                        continue;
+                    };
                     match self.prepare(&planned)? {
                         Prepared::Whole(besides) => self.write("prepared.json", &besides)?,
                         // nothing was moved yet: the plan is another one
@@ -105,6 +108,7 @@ impl Run<'_> {
                                 planned.plan.paths[at].verdict = Verdict::Conflict(Clash::Refused);
                             }
                             self.write("plan.json", &planned)?;
+                            made = Some(planned);
                         }
                     }
                 }
@@ -123,6 +127,17 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// Forgets a plan that an earlier run made and of which nothing was moved: the versions that it speaks of may not be kept.
+    fn forget_plan(&self) -> Result<(), Error> {
+        let planned: Planned = self.read("plan.json")?;
+        self.wipe(&planned)?;
+        let above = |path: &TreePath| path.all_above().map(Some).chain([None]).collect::<Vec<Beside>>();
+        // the names of what is wiped are in the plan alone
+        self.sync_dirs(planned.plan.paths.iter().flat_map(|planned| above(&planned.path)))?;
+        let path = self.dir.join("plan.json");
+        fs::remove_file(&path).map_err(Error::io("remove", &path))
     }
 
     /// What was recorded.

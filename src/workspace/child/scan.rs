@@ -1,23 +1,35 @@
 //! What a child changed: only what does not look as it was is read, and its content decides.
+//!
+//! Each directory of the base is looked at once: its files' marks, and what else is in it. What is new is gone through
+//! afterwards, with the ignore rules, which are asked for nothing else. A new path of more bytes than the system takes is
+//! named and stays in the copy: no program could say what it is about.
 
-use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::fs::{AtFlags, FileType, RawDir};
+use rustix::io::Errno;
 
 use super::Room;
-use super::beneath::{Beneath, Nearby};
-use super::born::{Born, Mark};
+use super::beneath::{Beneath, is_blocked};
+use super::born::Born;
 use super::error::Error;
+use super::marks::{Dir, Mark, Marks, joined};
 use super::rules::Rules;
 use crate::law::hand_back::tree::{Obstacle, Tree, TreePath, Version};
 
-/// From how many files on they are looked at by more than one thread.
-const PORTION_MIN: usize = 1000;
+/// How many directories a thread takes at once.
+const PORTION: usize = 16;
 
 /// How many threads look: it is the kernel's work, and there may be a disk behind it.
 const THREADS_MAX: usize = 4;
+
+/// Bytes of names that are read of a directory at once.
+const LIST_BYTES: usize = 32 * 1024;
+
+/// Most bytes of a path that the system takes.
+const PATH_BYTES_MAX: usize = 4095;
 
 /// The changed paths of a copy: as the child found them and as they are.
 #[derive(Clone, Debug, Default)]
@@ -37,109 +49,215 @@ pub fn scan(room: &Room) -> Result<Changes, Error> {
     let born = room.read_born()?;
     let copy = Beneath::open_ours(&room.copy()).map_err(|_| Error::CopyGone { path: room.copy() })?;
     let base = Beneath::open_ours(&room.base()).map_err(Error::io("open", &room.base()))?;
+    let seen = look(room, &copy, &born)?;
     let rules = [room.base(), room.copy()].map(|tree| Rules::new(&tree, &born.repositories, &room.rules()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let portion = born.marks.len().div_ceil(threads).max(PORTION_MIN);
-    let (others, news) = std::thread::scope(|scope| {
-        let portions = born.marks.chunks(portion);
-        let looks: Vec<_> = portions.map(|marks| scope.spawn(|| others(&copy, &born, marks))).collect();
-        let mut new = New::of(&copy, room.copy(), &born, rules);
-        let news = new.look(&mut Vec::new()).map(|()| new.changes);
-        let join = |look: std::thread::ScopedJoinHandle<'_, _>| {
-            look.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        (looks.into_iter().flat_map(join).collect::<Vec<&TreePath>>(), news)
-    });
-    let mut changes = news?;
-    for path in others {
-        let before = base.version(path).map_err(Error::at("read", path))?;
-        let after = copy.version(path).map_err(Error::at("read", path))?;
+    let mut new = New {
+        copy: &copy,
+        marks: &born.marks,
+        own: &born.own,
+        rules,
+        ignored: BTreeMap::new(),
+        changes: Changes::default(),
+    };
+    for (path, is_dir) in seen.unknown {
+        new.take(path, is_dir)?;
+    }
+    let mut changes = new.changes;
+    for path in seen.closed {
+        changes.child.put(path, Version::InTheWay(Obstacle::Special));
+    }
+    for path in seen.others {
+        let before = base.version(&path).map_err(Error::at("read", &path))?;
+        let after = copy.version(&path).map_err(Error::at("read", &path))?;
         changes.read += 2;
         if before != after {
             changes.base.put(path.clone(), before);
-            changes.child.put(path.clone(), after.tracked().clone());
+            changes.child.put(path, after.tracked().clone());
         }
     }
     Ok(changes)
 }
 
-/// Those of the base's paths that do not look in the copy as they were, or may have been changed all the same.
-fn others<'a>(copy: &Beneath, born: &Born, marks: &'a [(TreePath, Mark)]) -> Vec<&'a TreePath> {
-    let mut nearby = Nearby::of(copy);
-    let is_other = |(path, mark): &(TreePath, Mark)| {
-        let now = nearby.stat(path).ok().map(|stat| Mark::of(&stat));
-        now != Some(*mark) || mark.is_racy(born.time)
-    };
-    // a filter that takes its state along
-    let mut is_other = is_other;
-    marks.iter().filter(|mark| is_other(mark)).map(|(path, _)| path).collect()
+/// What was seen in the directories of the base.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Paths of the base that do not look as they were, or may have been changed all the same.
+    others: Vec<TreePath>,
+    /// What is not of the base, and whether it is a directory.
+    unknown: Vec<(TreePath, bool)>,
+    /// Directories that the system does not let us look into, not even as their owner.
+    closed: Vec<TreePath>,
 }
 
-/// The search for what is new.
+/// Looks at every directory of the base in the copy, in order.
+fn look(room: &Room, copy: &Beneath, born: &Born) -> Result<Seen, Error> {
+    let dirs = born.marks.dirs();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut looker =
+            Looker { copy, born, list: vec![MaybeUninit::uninit(); LIST_BYTES], seen: Seen::default() };
+        loop {
+            let from = next.fetch_add(PORTION, Ordering::Relaxed);
+            let portion = dirs.get(from..dirs.len().min(from + PORTION)).unwrap_or_default();
+            if portion.is_empty() {
+                return Ok(looker.seen);
+            }
+            portion.iter().try_for_each(|dir| looker.look1(room, dir))?;
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let threads = threads.min(dirs.len().div_ceil(PORTION));
+    let parts: Vec<Result<Seen, Error>> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut parts = vec![work()];
+        parts.extend(
+            others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+        );
+        parts
+    });
+    let mut all = Seen::default();
+    for part in parts {
+        let part = part?;
+        all.others.extend(part.others);
+        all.unknown.extend(part.unknown);
+        all.closed.extend(part.closed);
+    }
+    all.others.sort();
+    all.unknown.sort();
+    all.closed.sort();
+    // what is in a closed one is closed with it
+    let closed: BTreeSet<TreePath> = all.closed.iter().cloned().collect();
+    all.closed.retain(|dir| !dir.all_above().any(|above| closed.contains(&above)));
+    Ok(all)
+}
+
+/// One who looks at directories.
+struct Looker<'a> {
+    copy: &'a Beneath,
+    born: &'a Born,
+    list: Vec<MaybeUninit<u8>>,
+    seen: Seen,
+}
+
+impl Looker<'_> {
+    fn look1(&mut self, room: &Room, dir: &Dir) -> Result<(), Error> {
+        let at = dir.path.as_ref();
+        let known: Vec<(&[u8], Mark)> = self.born.marks.files(dir).collect();
+        let open = match (self.copy.dir(at), at) {
+            (Ok(open), _) => open,
+            (Err(error), None) => return Err(Error::io("list", &room.copy())(error.into())),
+            (Err(error), Some(path)) => {
+                let all = known.iter().filter_map(|(name, _)| TreePath::new(joined(at, name)));
+                self.seen.others.extend(all);
+                return match error {
+                    Errno::NOENT => Ok(()),
+                    error if is_blocked(error) => Ok(()),
+                    Errno::ACCESS => {
+                        self.seen.closed.push(path.clone());
+                        Ok(())
+                    }
+                    error => Err(Error::at("list", path)(error)),
+                };
+            }
+        };
+        for (name, mark) in &known {
+            let now = rustix::fs::statat(&open, *name, AtFlags::SYMLINK_NOFOLLOW);
+            if now.ok().map(|stat| Mark::of(&stat)) != Some(*mark) || mark.is_racy(self.born.time) {
+                self.seen.others.extend(TreePath::new(joined(at, name)));
+            }
+        }
+        let (marks, unknown) = (&self.born.marks, &mut self.seen.unknown);
+        let listed = list(&open, &mut self.list, |name, is_dir| {
+            let is_known = || known.binary_search_by(|(known, _)| (*known).cmp(name)).is_ok();
+            if !is_dir && is_known() {
+                return;
+            }
+            let path = joined(at, name);
+            if !(is_dir && marks.is_dir(&path)) {
+                // `.git` is none of the child's work
+                unknown.extend(TreePath::new(path).map(|path| (path, is_dir)));
+            }
+        });
+        listed.map_err(|error| match at {
+            Some(path) => Error::at("list", path)(error),
+            None => Error::io("list", &room.copy())(error.into()),
+        })
+    }
+}
+
+/// Tells all that is in a directory: names, and which of them are directories.
+fn list(
+    dir: &impl std::os::fd::AsFd,
+    buffer: &mut [MaybeUninit<u8>],
+    mut tell: impl FnMut(&[u8], bool),
+) -> Result<(), Errno> {
+    let mut items = RawDir::new(dir, buffer);
+    while let Some(item) = items.next() {
+        let item = item?;
+        let name = item.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        let kind = match item.file_type() {
+            // a filesystem that does not say
+            FileType::Unknown => match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                Err(Errno::NOENT) => continue,
+                Err(error) => return Err(error),
+            },
+            kind => kind,
+        };
+        tell(name, kind == FileType::Directory);
+    }
+    Ok(())
+}
+
+/// The search in what is new.
 struct New<'a> {
     copy: &'a Beneath,
-    top: PathBuf,
-    /// The base's paths, in order, and to be found quickly.
-    marks: &'a [(TreePath, Mark)],
-    known: HashSet<&'a [u8]>,
+    marks: &'a Marks,
     /// What is Windlass's own in the parent's directory.
     own: &'a [TreePath],
     rules: [Rules; 2],
+    /// Directories of the base, and whether they or one above them are ignored.
+    ignored: BTreeMap<TreePath, bool>,
     changes: Changes,
 }
 
-impl<'a> New<'a> {
-    fn of(copy: &'a Beneath, top: PathBuf, born: &'a Born, rules: [Rules; 2]) -> New<'a> {
-        let known = born.marks.iter().map(|(path, _)| path.as_bytes()).collect();
-        New { copy, top, marks: &born.marks, known, own: &born.own, rules, changes: Changes::default() }
-    }
-
-    /// Looks into a directory; `at`: its path, which is as it was afterwards.
-    fn look(&mut self, at: &mut Vec<u8>) -> Result<(), Error> {
-        let dir = self.top.join(OsStr::from_bytes(at));
-        let Some(items) = self.list(&dir, TreePath::new(&at[..]))? else { return Ok(()) };
-        let above = at.len();
-        for item in items {
-            let item = item.map_err(Error::io("list", &dir))?;
-            let is_dir = item.file_type().map_err(Error::io("look at", &item.path()))?.is_dir();
-            into(at, item.file_name().as_bytes());
-            // a path of the base is looked at as such, whatever rules say
-            if is_dir || !self.known.contains(&at[..]) {
-                self.look1(at, is_dir)?;
+impl New<'_> {
+    /// Goes through something that is not of the base, in a directory that is.
+    fn take(&mut self, path: TreePath, is_dir: bool) -> Result<(), Error> {
+        if self.is_in_ignored(&path) {
+            // files of the base count there too, and what is new is left out
+            if !self.marks.has(&path) {
+                self.changes.ignored.insert(path.clone());
+                self.changes.child.put(path, Version::InTheWay(Obstacle::Special));
             }
-            at.truncate(above);
+            return Ok(());
+        }
+        let mut ahead = Vec::new();
+        self.take1(path, is_dir, &mut ahead)?;
+        while let Some(dir) = ahead.pop() {
+            for (path, is_dir) in self.list(&dir)? {
+                self.take1(path, is_dir, &mut ahead)?;
+            }
         }
         Ok(())
     }
 
-    /// What is in a directory; none if the system does not let us look into it, not even as its owner.
-    fn list(&mut self, dir: &Path, at: Option<TreePath>) -> Result<Option<fs::ReadDir>, Error> {
-        let mut listed = fs::read_dir(dir);
-        let is_closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
-        if listed.as_ref().is_err_and(is_closed) && self.copy.dir(at.as_ref()).is_ok() {
-            listed = fs::read_dir(dir);
-        }
-        match (listed, at) {
-            (Err(error), Some(at)) if is_closed(&error) => {
-                self.changes.child.put(at, Version::InTheWay(Obstacle::Special));
-                Ok(None)
-            }
-            (listed, _) => listed.map(Some).map_err(Error::io("list", dir)),
-        }
-    }
-
-    fn look1(&mut self, at: &mut Vec<u8>, is_dir: bool) -> Result<(), Error> {
-        // `.git` is none of the child's work
-        let Some(path) = TreePath::new(&at[..]) else { return Ok(()) };
-        let [before, now] = &mut self.rules;
-        let ignored = self.own.contains(&path) || before.ignores(&path, is_dir) || now.ignores(&path, is_dir);
-        if is_dir && !(ignored && self.is_new(&path)) {
-            return if ignored { self.look_ignored(&path) } else { self.look(at) };
-        }
-        if self.known.contains(&at[..]) {
+    fn take1(&mut self, path: TreePath, is_dir: bool, ahead: &mut Vec<TreePath>) -> Result<(), Error> {
+        let ignored = self.ignores(&path, is_dir);
+        let is_long = path.as_bytes().len() > PATH_BYTES_MAX;
+        if is_dir && !ignored && !is_long {
+            ahead.push(path);
             return Ok(());
         }
-        let version = if is_dir {
+        if self.marks.has(&path) {
+            return Ok(());
+        }
+        let version = if is_dir || is_long {
             Version::InTheWay(Obstacle::Special)
         } else {
             self.changes.read += 1;
@@ -152,42 +270,39 @@ impl<'a> New<'a> {
         Ok(())
     }
 
-    /// An ignored directory that has files of the base: those count, and what is new in it is left out.
-    fn look_ignored(&mut self, at: &TreePath) -> Result<(), Error> {
-        let dir = self.top.join(OsStr::from_bytes(at.as_bytes()));
-        let Some(items) = self.list(&dir, Some(at.clone()))? else { return Ok(()) };
-        for item in items {
-            let item = item.map_err(Error::io("list", &dir))?;
-            let Some(path) = TreePath::new([at.as_bytes(), b"/", item.file_name().as_bytes()].concat())
-            else {
-                continue;
-            };
-            let is_dir = item.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_dir && !self.is_new(&path) {
-                self.look_ignored(&path)?;
-            } else if !self.known.contains(path.as_bytes()) {
-                self.changes.ignored.insert(path.clone());
-                self.changes.child.put(path, Version::InTheWay(Obstacle::Special));
+    /// What is in a new directory. One that is closed to us, its owner, is a change by itself.
+    fn list(&mut self, dir: &TreePath) -> Result<Vec<(TreePath, bool)>, Error> {
+        let open = match self.copy.dir(Some(dir)) {
+            Err(Errno::ACCESS) => {
+                self.changes.child.put(dir.clone(), Version::InTheWay(Obstacle::Special));
+                return Ok(Vec::new());
             }
+            open => open.map_err(Error::at("list", dir))?,
+        };
+        let (mut all, mut buffer) = (Vec::new(), vec![MaybeUninit::uninit(); LIST_BYTES]);
+        list(&open, &mut buffer, |name, is_dir| {
+            all.extend(TreePath::new(joined(Some(dir), name)).map(|path| (path, is_dir)));
+        })
+        .map_err(Error::at("list", dir))?;
+        Ok(all)
+    }
+
+    fn ignores(&mut self, path: &TreePath, is_dir: bool) -> bool {
+        let [before, now] = &mut self.rules;
+        self.own.contains(path) || before.ignores(path, is_dir) || now.ignores(path, is_dir)
+    }
+
+    /// Whether one of the directories above a path is ignored: the outermost is asked first.
+    fn is_in_ignored(&mut self, path: &TreePath) -> bool {
+        let above: Vec<TreePath> = path.all_above().collect();
+        let mut is_in = false;
+        for dir in above.into_iter().rev() {
+            is_in = match self.ignored.get(&dir) {
+                Some(known) => *known,
+                None => is_in || self.ignores(&dir, true),
+            };
+            self.ignored.insert(dir, is_in);
         }
-        Ok(())
+        is_in
     }
-
-    /// Whether the base had nothing beneath a path.
-    fn is_new(&self, path: &TreePath) -> bool {
-        let from = self.marks.partition_point(|(known, _)| known < path);
-        !self.marks[from..]
-            .iter()
-            .map(|(known, _)| known)
-            .take_while(|known| *known == path || known.as_bytes().starts_with(path.as_bytes()))
-            .any(|known| known.is_beneath(path))
-    }
-}
-
-/// Goes from a directory to what is in it under a name.
-fn into(at: &mut Vec<u8>, name: &[u8]) {
-    if !at.is_empty() {
-        at.push(b'/');
-    }
-    at.extend_from_slice(name);
 }

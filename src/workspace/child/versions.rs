@@ -1,19 +1,24 @@
 //! Kept bytes, by their hash: what a hand-back touched or left open can be had back until the workspace is dropped.
 //!
 //! What is kept is written at once and made durable together by `sync`: only then has it its name, so that a name
-//! that is there is of bytes that are durable and whole. Keeps `resolution_loses_nothing`.
+//! that is there is of bytes that are durable and whole. The base's is not written once more, but gets a second name: its
+//! file is ours alone. It has the mode that it had; the directory is closed to others. Keeps `resolution_loses_nothing`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::fs::{AtFlags, Mode, OFlags};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::durable::sync_all;
 use super::error::Error;
+use super::sparse::Appending;
 use crate::law::hand_back::tree::{Hash, Version};
 use crate::store::private;
 
@@ -50,9 +55,24 @@ impl Versions {
         self.written().contains_key(&hash) || self.path(hash).exists()
     }
 
-    /// Keeps what a file holds; its hash. Nothing can be read of it, and nothing is durable, before `sync`.
+    /// Keeps a file of ours into which nobody writes, whose bytes have this hash, by a second name of it; whether that
+    /// could be.
+    pub(super) fn keep_ours(&self, dir: &OwnedFd, name: &OsStr, hash: Hash) -> bool {
+        let new = self.new_path();
+        let linked = rustix::fs::linkat(dir, name, rustix::fs::CWD, &new, AtFlags::empty());
+        if linked.is_ok() {
+            self.written().insert(hash, new);
+        }
+        linked.is_ok()
+    }
+
+    fn new_path(&self) -> PathBuf {
+        self.dir.join(format!(".new-{}", Uuid::now_v7().simple()))
+    }
+
+    /// Keeps what a file holds; its hash. Nothing of it is durable before `sync`.
     pub fn keep(&self, from: &mut impl Read) -> Result<Hash, Error> {
-        let new = self.dir.join(format!(".new-{}", Uuid::now_v7().simple()));
+        let new = self.new_path();
         let mut to = private::create(&new)?;
         let hash = copy(from, &mut to).map_err(|source| {
             let _ = std::fs::remove_file(&new);
@@ -68,25 +88,41 @@ impl Versions {
 
     /// Makes all that was kept durable, and only then gives it its names.
     pub fn sync(&self) -> Result<(), Error> {
+        self.sync_with::<()>(&[], |()| Ok(()))
+    }
+
+    /// The same, and makes others durable at the same time: a journal commits once for all of them.
+    pub(super) fn sync_with<T: Sync>(
+        &self,
+        others: &[T],
+        sync1: impl Fn(&T) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
         let written = std::mem::take(&mut *self.written());
-        if written.is_empty() {
-            return Ok(());
-        }
         let written: Vec<(Hash, PathBuf)> = written.into_iter().collect();
-        sync_all(&written, |(_, new)| {
-            File::open(new)
+        let all: Vec<Either<'_, T>> = others
+            .iter()
+            .map(Either::Other)
+            .chain(written.iter().map(|(_, new)| Either::Kept(new)))
+            .collect();
+        sync_all(&all, |one| match one {
+            Either::Other(other) => sync1(other),
+            Either::Kept(new) => File::open(new)
                 .and_then(|file| file.sync_data())
-                .map_err(Error::io("sync a version in", &self.dir))
+                .map_err(Error::io("sync a version in", &self.dir)),
         })?;
         for (hash, new) in &written {
             std::fs::rename(new, self.path(*hash)).map_err(Error::io("keep a version in", &self.dir))?;
         }
-        Ok(private::sync_dir(&self.dir)?)
+        if written.is_empty() { Ok(()) } else { Ok(private::sync_dir(&self.dir)?) }
     }
 
     /// Opens kept bytes.
     pub fn file(&self, hash: Hash) -> Result<File, Error> {
-        Ok(private::open(&self.path(hash))?)
+        let unsynced = self.written().get(&hash).cloned();
+        let path = unsynced.unwrap_or_else(|| self.path(hash));
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let open = rustix::fs::open(&path, flags, Mode::empty());
+        open.map(File::from).map_err(|error| Error::io("open the version", &path)(error.into()))
     }
 
     /// How long kept bytes are.
@@ -97,20 +133,35 @@ impl Versions {
     /// The kept bytes of a version; none if it is no file.
     pub fn bytes(&self, version: &Version) -> Result<Option<Vec<u8>>, Error> {
         match version {
-            Version::File { hash, .. } => Ok(Some(private::read(&self.path(*hash))?)),
+            Version::File { hash, .. } => {
+                let mut bytes = Vec::new();
+                let read = self.file(*hash)?.read_to_end(&mut bytes);
+                read.map_err(Error::io("read a version in", &self.dir))?;
+                Ok(Some(bytes))
+            }
             Version::Absent | Version::Link { .. } | Version::InTheWay(_) => Ok(None),
         }
     }
 }
 
+/// What is made durable together.
+enum Either<'a, T> {
+    Kept(&'a PathBuf),
+    Other(&'a T),
+}
+
 fn copy(from: &mut impl Read, to: &mut File) -> io::Result<Hash> {
     let (mut hash, mut buffer) = (Sha256::new(), [0_u8; 64 * 1024]);
+    let mut to = Appending::to(to);
     loop {
         match from.read(&mut buffer) {
-            Ok(0) => return Ok(Hash(hash.finalize().into())),
+            Ok(0) => {
+                to.end()?;
+                return Ok(Hash(hash.finalize().into()));
+            }
             Ok(count) => {
                 hash.update(&buffer[..count]);
-                to.write_all(&buffer[..count])?;
+                to.put(&buffer[..count])?;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -60,8 +60,8 @@ impl Seen {
         }
         let record = to.rsplit('/').next().unwrap_or_default();
         self.named |= to.contains("/versions/");
-        if record == "plan.json" && self.named {
-            self.wrong.push("the plan was recorded before the names of the versions were durable".into());
+        if record == "prepared.json" && self.named {
+            self.wrong.push("recorded as prepared before the names of the versions were durable".into());
         }
         if record == "prepared.json" && !self.prepared.is_empty() {
             self.wrong.push(format!("recorded as prepared, not durable: {:?}", self.prepared));

@@ -24,7 +24,7 @@ const TRIES: &[&str] = &[
     "for f in /proc/$O/fd/*; do echo x >$f/plain; echo x >$f; done",
     "python3 - <<E\nimport os\ntry:\n  fd = os.open('/proc/$O/mem', os.O_RDWR)\n  os._exit(9)\nexcept OSError: pass\nE",
     "ln $P/plain $T/.l && echo x >>$T/.l; rm -f $T/.l; ln -s $R/base/plain $P/to-base && echo x >>$P/to-base",
-    "echo x >$R/base/plain; rm -rf $R/base $R/versions; mkdir -p $R/versions; echo {} >$R/born.json; echo x >$R/copy/plain",
+    "echo x >$R/base/plain; rm -rf $R/base $R/versions; mkdir -p $R/versions; echo {} >$R/born; echo x >$R/copy/plain",
     "mv $R $R.away; mv $S $S.away; mv $(dirname $S) $(dirname $S).away; rm -rf $S; mkdir -p $R/base",
     "cat $S/sessions/secret; ls $S | grep sessions && exit 9; cat $C/keys.json; echo {} >$C/settings.json; rm -f $C/keys.json; echo x >$C/keys.json",
     "gdb -p $O -batch -ex 'call (int)1' >/dev/null; strace -p $O true & sleep 0.1; kill %1",

@@ -84,6 +84,8 @@ mod tests {
         let told = "local\0user.name\nA \"B\"\\\0local\0remote.ori.gin.url\n../x\0global\0user.email\na@b\0\
             local\0core.fsmonitor\n/evil\0local\0core.hookspath\nhooks\0local\0include.path\nmore\0local\0gc.auto\n1\0\
             local\0core.autocrlf\0worktree\0core.sparsecheckout\ntrue\0local\0extensions.partialclone\norigin\0";
-        insta::assert_snapshot!(String::from_utf8(of(told.as_bytes(), "sha256", Some(Path::new("/w/sub \"1\"")))).unwrap());
+        insta::assert_snapshot!(
+            String::from_utf8(of(told.as_bytes(), "sha256", Some(Path::new("/w/sub \"1\"")))).unwrap()
+        );
     }
 }

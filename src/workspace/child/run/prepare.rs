@@ -11,8 +11,10 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::super::beneath::{name, sync};
+use super::super::copying::{SMALL_MAX, bytes};
 use super::super::durable::sync_all;
 use super::super::error::Error;
+use super::super::sparse;
 use super::{Beside, Planned, Prepared, Run, Step, name_beside};
 use crate::law::hand_back::carry::Recorded;
 use crate::law::hand_back::merge1::{Clash, Verdict};
@@ -20,10 +22,9 @@ use crate::law::hand_back::plan::Way;
 use crate::law::hand_back::tree::{TreePath, Version};
 
 impl Run<'_> {
-    /// Removes what an earlier run prepared, and prepares everything. What the system refuses is told, and nothing
-    /// of it is decided then; a filesystem that cannot do what is to be done is an error, and nothing is left.
+    /// Prepares everything, and makes it durable together with the kept versions. What the system refuses is told, and
+    /// nothing of it is decided then; a filesystem that cannot do what is to be done is an error, and nothing is left.
     pub(super) fn prepare(&self, planned: &Planned) -> Result<Prepared, Error> {
-        self.wipe(planned)?;
         let mut besides = Vec::new();
         for (at, way) in planned.plan.steps() {
             let path = &planned.plan.paths[at].path;
@@ -35,9 +36,9 @@ impl Run<'_> {
             return Err(error);
         }
         let prepared: Vec<&Step<'_>> = steps.iter().filter(|step| step.way != Way::Remove).collect();
-        let mut refused = Vec::new();
+        let (mut refused, mut buffer) = (Vec::new(), vec![0; SMALL_MAX + 1]);
         for step in &prepared {
-            match self.prepare1(step) {
+            match self.prepare1(step, &mut buffer) {
                 Err(error) if error.is_refusal() => refused.push(step.at),
                 other => other?,
             }
@@ -47,7 +48,7 @@ impl Run<'_> {
             return Ok(Prepared::Refused(refused));
         }
         let parent = self.parent;
-        sync_all(&prepared, |step| {
+        self.versions.sync_with(&prepared, |step| {
             let Version::File { .. } = step.child else { return Ok(()) };
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let dir = parent.dir(step.beside.as_ref());
@@ -130,7 +131,7 @@ impl Run<'_> {
     }
 
     /// Removes what has a name of this run wherever an earlier one can have put it.
-    fn wipe(&self, planned: &Planned) -> Result<(), Error> {
+    pub(super) fn wipe(&self, planned: &Planned) -> Result<(), Error> {
         let of_run = |verdict| matches!(verdict, Verdict::Taken | Verdict::Conflict(Clash::Refused));
         let paths = planned.plan.paths.iter().enumerate().filter(|(_, path)| of_run(path.verdict));
         for (at, path) in paths {
@@ -169,7 +170,7 @@ impl Run<'_> {
         Ok(stat.st_dev as u64)
     }
 
-    fn prepare1(&self, step: &Step<'_>) -> Result<(), Error> {
+    fn prepare1(&self, step: &Step<'_>, buffer: &mut [u8]) -> Result<(), Error> {
         let dir = self.beside(step)?;
         let failed = |error| Error::at("prepare", step.path)(error);
         match step.child {
@@ -182,7 +183,12 @@ impl Run<'_> {
                     .map_err(failed)?;
                 let mut to = File::from(to);
                 let mut from = self.versions.file(*hash)?;
-                let copied = io::copy(&mut from, &mut to);
+                let copied = rustix::fs::fstat(&from).map_err(io::Error::from).and_then(|stat| {
+                    if sparse::is_sparse(&stat) {
+                        return sparse::copy(&mut from, &mut to);
+                    }
+                    bytes(&mut from, &mut to, buffer)
+                });
                 copied.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
                 rustix::fs::fchmod(&to, mode).map_err(failed)
             }
