@@ -43,9 +43,17 @@ fn shown(dirs: &Dirs, files: &Files, load: &dyn Fn(Option<&Path>) -> Loaded) -> 
                 .into(),
         )),
         Err(error) => Err((1, chain(&error))),
-        Ok(left) => Ok(match left.exit {
-            Exit::Ended(signal) => 128u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
-            Exit::Quit | Exit::Switch(_) | Exit::New | Exit::Rehearsal => u8::from(!written),
-        }),
+        Ok(left) => {
+            let code = match left.exit {
+                Exit::Ended(signal) => 128u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
+                Exit::Quit | Exit::Switch(_) | Exit::New | Exit::Rehearsal => u8::from(!written),
+            };
+            if code != 0 {
+                let merged = files.merged.display();
+                let stands = if written { "is written" } else { "was not written and is as it was" };
+                say(format_args!("windlass: {merged} {stands}; ended with exit code {code}"));
+            }
+            Ok(code)
+        }
     }
 }

@@ -200,6 +200,7 @@ fn a_merge_program_gets_the_three_versions_and_its_word_counts() {
         ("true", "left a conflict as it was"),
         ("sed -i /^=====/d \"$MERGED\"", "left markers in line 2"),
         ("rm \"$MERGED\"", "cannot be read"),
+        ("rm \"$MERGED\"; mkfifo \"$MERGED\"", "it is no regular file; text is as it was"),
     ] {
         let ran = with(tool);
         assert!(ran.code == Some(1) && ran.err.contains(words), "{tool}: {}", ran.err);

@@ -103,9 +103,29 @@ fn git_is_told_when_a_merge_was_left_unwritten() {
     program.send("q");
     assert_eq!(program.end(), 1, "{}", program.screen());
     program.assert_clean();
+    let screen = program.screen();
+    assert!(screen.contains("skip.rs was not written and is as it was; ended with exit code 1"), "{screen}");
     assert_eq!(repository.merged(), before);
     assert!(before.contains("<<<<<<<"));
     assert_ne!(repository.git(&["ls-files", "--unmerged"]), "");
+}
+
+#[test]
+fn an_interrupt_says_that_nothing_was_written() {
+    let tmp = tempfile::tempdir().unwrap();
+    for name in ["base", "local", "remote", "merged"] {
+        fs::write(tmp.path().join(name), format!("{name}\n")).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+    command.args(["merge", "base", "local", "remote", "-o", "merged"]).current_dir(tmp.path());
+    command.env("HOME", tmp.path()).env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
+    let mut program = Program::start(&command);
+    program.wait_for("local");
+    program.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(program.end(), 130, "{}", program.screen());
+    let screen = program.screen();
+    assert!(screen.contains("merged was not written and is as it was; ended with exit code 130"), "{screen}");
+    assert_eq!(fs::read(tmp.path().join("merged")).unwrap(), b"merged\n");
 }
 
 /// Without a terminal of its own, and outside of ours.

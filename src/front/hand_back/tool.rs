@@ -4,9 +4,11 @@
 //! far as it goes by itself, with markers at what is open, as git gives it.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::front::jobs::{Refused, failed};
@@ -43,8 +45,9 @@ pub fn run(command: &str, path: &TreePath, merge: &Resolution) -> Result<Vec<u8>
     if !ended.success() {
         return Err(failed(format!("{command} ended with {ended}; {path} is as it was")));
     }
-    let result =
-        fs::read(&merged).map_err(|error| failed(format!("what {command} wrote cannot be read: {error}")))?;
+    let result = what_it_wrote(&merged).map_err(|error| {
+        failed(format!("what {command} wrote cannot be read: {error}; {path} is as it was"))
+    })?;
     let mut read = merge.clone();
     match markers::back(&mut read, &result) {
         Err(left) => {
@@ -55,4 +58,17 @@ pub fn run(command: &str, path: &TreePath, merge: &Resolution) -> Result<Vec<u8>
         }
         Ok(()) => Ok(result),
     }
+}
+
+/// The bytes of a file, whatever the program made of it.
+fn what_it_wrote(merged: &Path) -> io::Result<Vec<u8>> {
+    // without NONBLOCK, a FIFO in its place would hold us up
+    let flags = nix::fcntl::OFlag::O_NONBLOCK.bits();
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(merged)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
