@@ -4,10 +4,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::Millis;
 use crate::law::hand_back::merge1::Verdict;
 use crate::law::hand_back::renames::Rename;
 use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::merge::decision::Decision;
 use crate::law::merge::resolution::Choice;
 
 /// What came back from one child.
@@ -91,12 +94,24 @@ pub struct Sides {
     pub theirs: Sided,
     /// As the parent's directory had it when the child ended.
     pub parent_then: Version,
-    /// Choices that were made for these very versions and not written.
-    pub draft: Option<Vec<Choice>>,
+    /// What was decided of this base and child and not written, whatever the parent's directory had then.
+    pub draft: Option<Draft>,
     /// How the same three versions were resolved before, here or in another session: proposed, never made.
     pub earlier: Option<Arc<[u8]>>,
     /// Whether a merge program (`mergiraf`) can be asked for a proposal.
     pub can_propose: bool,
+}
+
+/// What a person decided of a path and did not write. It is of a base and a child, which do not change; what of it fits
+/// the parent's file is seen when it is looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    /// What was chosen for a path that is no text, and what the parent's directory had there then.
+    pub whole: Option<(Version, Choice)>,
+    /// What was decided of a text; what did not fit when it was looked at last comes last.
+    pub decisions: Vec<Decision>,
+    /// Whether the file may be run by its owner, where the person said so.
+    pub executable: Option<bool>,
 }
 
 /// What a path gets.
@@ -145,16 +160,16 @@ pub enum HandBackAsk {
         /// Which.
         path: TreePath,
     },
-    /// Keep choices that are not written yet, for later and for the next open.
+    /// Keep what is decided and not written yet, for later and for the next open.
     KeepDraft {
         /// Whose.
         child: String,
         /// Which.
         path: TreePath,
-        /// The versions that were looked at: base, parent, child.
-        of: Box<[Version; 3]>,
-        /// What was chosen for each region; none: the draft is dropped.
-        choices: Option<Vec<Choice>>,
+        /// Of which base and child.
+        of: Box<[Version; 2]>,
+        /// What was decided; none: the draft is dropped.
+        draft: Option<Box<Draft>>,
     },
     /// Ask a merge program for its merge of a path.
     Propose {

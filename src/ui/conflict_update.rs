@@ -42,7 +42,9 @@ pub fn enter_child(model: &mut Model, child: String, now: Millis, out: &mut Vec<
 
 /// Gives the viewer a message and does what it wants.
 pub fn to_conflict(model: &mut Model, msg: conflict::Msg, now: Millis, out: &mut Vec<Effect>) {
-    for wanted in conflict::update(&mut model.conflict, msg) {
+    let all = conflict::update(&mut model.conflict, msg);
+    model.conflict.happened(now);
+    for wanted in all {
         match wanted {
             Out::Ask { token, ask } => {
                 let effect = model.ask(Asker::Conflict(token), Query::HandBack(ask));
@@ -61,6 +63,13 @@ pub fn to_conflict(model: &mut Model, msg: conflict::Msg, now: Millis, out: &mut
                 model.say(words, now);
             }
         }
+    }
+}
+
+/// Does what is due.
+pub fn tick(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    if model.conflict.due().is_some_and(|at| at <= now) {
+        to_conflict(model, conflict::Msg::Keep, now, out);
     }
 }
 

@@ -390,7 +390,8 @@ impl Model {
         let quit = self.quit_until;
         let arm = (!self.approvals.is_empty()).then(|| self.approve.arms_at()).flatten();
         let pull = self.pulls_at().map(|at| at.max(now.plus(Millis(1))));
-        [toast, quit, arm, pull, self.ends.due()].into_iter().flatten().filter(|at| *at > now).min()
+        let conflict = self.conflict.due().map(|at| at.max(now.plus(Millis(1))));
+        [toast, quit, arm, pull, conflict, self.ends.due()].into_iter().flatten().filter(|at| *at > now).min()
     }
 
     /// When a view goes on by itself: the mouse selects over its edge, or a search has more to look into.

@@ -223,6 +223,9 @@ impl<'a> Screen<'a> {
             self.pacer.input();
             self.tell(Msg::Tick);
         }
+        if self.model.conflict.due().is_some_and(|at| at <= now) {
+            self.tell(Msg::Tick);
+        }
         if self.model.approve.arms_at().is_some_and(|at| at <= now && now.since(at).0 < 50) {
             self.pacer.input();
         }

@@ -40,6 +40,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
             model.toast = model.toast.take().filter(|t| t.until > now);
             model.quit_until = model.quit_until.filter(|at| *at > now);
             pull(model, now, &mut out);
+            conflict_update::tick(model, now, &mut out);
         }
         Msg::Composer(msg) => to_composer(model, msg, now, &mut out),
         Msg::Conversation(msg) => to_conversation(model, msg, now, &mut out),

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::law::hand_back::tree::TreePath;
-use crate::law::merge::regions::lines;
+use crate::law::merge::markers;
+use crate::law::merge::regions::Three;
 use crate::process::answer::{Bounds, answer};
 use crate::store::private;
 
@@ -41,9 +42,11 @@ impl MergeProgram {
         Some(MergeProgram { program, path: path.to_owned() })
     }
 
-    /// What it makes of base, parent and child of a path; none where it leaves a conflict. In words what went wrong.
-    /// Blocking.
+    /// What it makes of base, parent and child of a path; for what it leaves open there are blocks with markers of
+    /// `markers::size_of`. In words what went wrong. Blocking.
     pub fn merge(&self, path: &TreePath, texts: [&[u8]; 3]) -> Result<Option<Vec<u8>>, String> {
+        let [base, parent, child] = texts;
+        let size = markers::size_of(&Three::new(base, parent, child));
         // a directory of its own: the texts are private, and what it keeps of its runs goes with it
         let place = tempfile::Builder::new().prefix("windlass-merge-").tempdir();
         let place = place.map_err(|error| format!("no place for {NAME} to work in: {error}"))?;
@@ -53,15 +56,14 @@ impl MergeProgram {
             private::replace(&file, text).map_err(|error| crate::base::chain(&error))?;
             arguments.push(file.into());
         }
+        arguments.push(format!("--conflict-marker-size={size}").into());
         // by the name it tells the language
         arguments.push(OsString::from_vec([b"--path-name=", path.as_bytes()].concat()));
         let bounds = Bounds { time: TIME_MAX, bytes: BYTES_MAX };
         let told = answer(&self.program, &arguments, &self.environment(place.path()), place.path(), bounds)?;
         match told.code {
-            Some(0) if has_new_markers(&told.output, texts) => Ok(None),
-            Some(0) => Ok(Some(told.output)),
-            // it says so where a conflict is left
-            Some(1) => Ok(None),
+            // the second says that a conflict is left
+            Some(0 | 1) => Ok(Some(told.output)),
             Some(code) => Err(format!("{NAME} failed with exit code {code}; resolve it by hand")),
             None => Err(format!("{NAME} was ended by a signal; resolve it by hand")),
         }
@@ -75,14 +77,6 @@ impl MergeProgram {
     }
 }
 
-/// Whether a merge has lines that look like conflict markers and are in none of the texts.
-fn has_new_markers(merge: &[u8], texts: [&[u8]; 3]) -> bool {
-    let is_marker =
-        |line: &&[u8]| [b"<<<<<<<", b">>>>>>>", b"|||||||"].iter().any(|mark| line.starts_with(*mark));
-    let known: Vec<&[u8]> = texts.into_iter().flat_map(lines).filter(is_marker).collect();
-    lines(merge).iter().filter(|line| is_marker(line)).any(|line| !known.contains(line))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,13 +88,5 @@ mod tests {
         assert_eq!(MergeProgram::find(tmp.path().as_os_str()), None);
         assert_eq!(MergeProgram::find(OsStr::new("")), None);
         assert_eq!(MergeProgram::find(OsStr::new(".:bin")), None);
-    }
-
-    #[test]
-    fn markers_count_unless_a_text_had_them() {
-        let marked = b"a\n<<<<<<< x\nb\n";
-        assert!(has_new_markers(marked, [b"a\n", b"b\n", b"c\n"]));
-        assert!(!has_new_markers(marked, [b"a\n", b"<<<<<<< x\n", b"c\n"]));
-        assert!(!has_new_markers(b"a <<<<<<<\n", [b"", b"", b""]));
     }
 }

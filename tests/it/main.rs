@@ -41,6 +41,7 @@ mod many_jobs;
 mod markdown;
 mod merge_files;
 mod merge_git;
+mod merge_killed;
 mod merge_tool;
 mod nested_agents;
 mod opening;

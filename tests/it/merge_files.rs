@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use windlass::api::command::{Command, Query};
 use windlass::api::event::{Event, Reply};
-use windlass::api::hand_back::{HandBackAsk, HandBackReply, Sides, Take};
+use windlass::api::hand_back::{Draft, HandBackAsk, HandBackReply, Sides, Take};
 use windlass::front::merge::{Files, Opened, open};
 use windlass::law::hand_back::tree::{TreePath, Version};
-use windlass::law::merge::resolution::Choice;
 
 /// base, local, remote and a result full of markers.
 fn files(dir: &Path) -> Files {
@@ -97,11 +96,12 @@ fn what_is_left_unwritten_is_told_and_nothing_was_changed() {
     let files = files(tmp.path());
     let mut merge = opened(&files);
     let seen = sides(&mut merge);
-    let of = Box::new([seen.base.version, seen.parent.version, seen.theirs.version]);
-    let choices = Some(vec![Choice::Both]);
-    let keep = HandBackAsk::KeepDraft { child: "remote".into(), path: path(), of, choices: choices.clone() };
+    let of = Box::new([seen.base.version, seen.theirs.version]);
+    let draft = Draft { executable: Some(true), ..Draft::default() };
+    let kept = Some(Box::new(draft.clone()));
+    let keep = HandBackAsk::KeepDraft { child: "remote".into(), path: path(), of, draft: kept };
     assert_eq!(served(&mut merge, keep), HandBackReply::Kept);
-    assert_eq!(sides(&mut merge).draft, choices);
+    assert_eq!(sides(&mut merge).draft, Some(draft));
     assert!(matches!(asked(&mut merge, Query::Sessions { all: true }), Reply::Failed(_)));
     assert!(!merge.close());
     assert_eq!(fs::read(&files.merged).unwrap(), b"merged\n");

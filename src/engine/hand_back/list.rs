@@ -64,7 +64,7 @@ impl Place {
         let last = standing.last.get(&path);
         let drafted = standing.drafts.iter().find(|draft| draft.path == path);
         // what stays as the child left it may be changed at any time: that is the person's work and not looked for
-        let now = match (conflict && last.is_none()) || drafted.is_some() {
+        let now = match conflict && last.is_none() {
             // why it cannot be read is told when it is looked at
             true => room.parents(&self.cwd, &path).ok(),
             false => None,
@@ -75,10 +75,7 @@ impl Place {
             (true, None, Some(now)) if *now.tracked() != parent => ByHand::Outside,
             (_, _, _) => ByHand::Nothing,
         };
-        let draft = match (drafted, now) {
-            (Some(draft), Some(now)) => draft.of == [base, now, child],
-            (_, _) => false,
-        };
+        let draft = drafted.is_some_and(|draft| draft.of == [base, child]);
         HandBackPath { path, verdict, by_hand, draft }
     }
 

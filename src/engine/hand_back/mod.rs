@@ -2,12 +2,13 @@
 //! writes of them.
 //!
 //! In reading order: `session` (the owner's part: questions go to blocking threads, open conflicts are counted),
-//! `list`, `sides`, `propose` (a merge program's merge), `write`, `turn` (one writer at a time in a directory). The record of a resolution is the
+//! `order` (drafts in the order of the questions), `list`, `sides`, `propose` (a merge program's merge), `write`, `turn` (one writer at a time in a directory). The record of a resolution is the
 //! workspace's (`workspace::child`), so the conversation has no entry of it, and it is not taken back by a rewind.
 //!
 //! Not here: the hand-back itself and the stopping of a child before it; what to choose (`law::merge`, and the person).
 
 mod list;
+mod order;
 mod propose;
 mod session;
 mod sides;
@@ -48,10 +49,17 @@ pub(super) struct Place {
     read_only: Option<String>,
     /// Where the person's programs are looked for.
     path: OsString,
+    order: Arc<order::Order>,
 }
 
 /// Why a question has no answer, in words.
 struct Why(String);
+
+impl Why {
+    fn later(path: &TreePath) -> Why {
+        Why(format!("{path} was written by a later question; look at it again."))
+    }
+}
 
 impl From<Error> for Why {
     fn from(error: Error) -> Why {
@@ -60,19 +68,25 @@ impl From<Error> for Why {
 }
 
 impl Place {
-    /// Answers a question. Blocking.
-    fn answer(&self, ask: HandBackAsk) -> Reply {
+    /// Answers the `number`th question. Blocking.
+    fn answer(&self, number: u64, ask: HandBackAsk) -> Reply {
         let answered = match ask {
             HandBackAsk::List => self.list().map(HandBackReply::List),
             HandBackAsk::Sides { child, path } => {
                 self.sides(&child, &path).map(|sides| HandBackReply::Sides(Box::new(sides)))
             }
             HandBackAsk::Write { child, path, seen, take, choices } => {
-                self.may_write().and_then(|()| self.write(&child, &path, &seen, take, choices))
+                let write = || self.write(&child, &path, &seen, take, choices);
+                let written = || self.order.next((&child, &path), number, write);
+                // nothing that is asked later is done before it: the viewer waits for the answer
+                self.may_write().and_then(|()| written().unwrap_or_else(|| Err(Why::later(&path))))
             }
             HandBackAsk::Undo { child, path } => self.may_write().and_then(|()| self.undo(&child, &path)),
-            HandBackAsk::KeepDraft { child, path, of, choices } => {
-                self.may_write().and_then(|()| self.keep_draft(&child, path, *of, choices))
+            HandBackAsk::KeepDraft { child, path, of, draft } => {
+                let decided = draft.map(|draft| *draft);
+                let kept = || self.keep_draft(&child, path.clone(), *of, decided);
+                let kept = || self.order.next((&child, &path), number, kept);
+                self.may_write().and_then(|()| kept().unwrap_or(Ok(HandBackReply::Kept)))
             }
             HandBackAsk::Propose { child, path } => {
                 self.propose(&child, &path).map(|made| HandBackReply::Proposal(made.map(Arc::from)))

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Place;
+use super::order::Order;
 use crate::api::entry::Level;
 use crate::api::event::{Event, Reply};
 use crate::api::hand_back::HandBackAsk;
@@ -19,6 +20,9 @@ pub struct HandBacks {
     under_way: usize,
     /// What could not be read and was told: once is enough.
     told: BTreeSet<String>,
+    /// Questions that were asked.
+    asked: u64,
+    order: Arc<Order>,
 }
 
 impl HandBacks {
@@ -52,6 +56,7 @@ impl Owner {
             real: real.unwrap_or_else(|| self.cwd_real.clone()),
             read_only: self.read_only.clone(),
             path: path.map(|(_, value)| value.clone()).unwrap_or_default(),
+            order: self.hand_backs.order.clone(),
         }
     }
 
@@ -69,7 +74,9 @@ impl Owner {
     }
 
     pub(in crate::engine) fn ask_hand_back(&mut self, number: u64, ask: HandBackAsk) {
-        self.look(move |place| (Some((number, place.answer(ask))), Vec::new()), Some(number));
+        self.hand_backs.asked += 1;
+        let nth = self.hand_backs.asked;
+        self.look(move |place| (Some((number, place.answer(nth, ask))), Vec::new()), Some(number));
     }
 
     fn look(

@@ -28,7 +28,7 @@ impl Place {
         let parent = room.look(&self.cwd, path, BYTES_MAX)?;
         let theirs = room.look_kept(&planned.child, BYTES_MAX)?;
         let of = [base.version.clone(), parent.version.clone(), theirs.version.clone()];
-        let draft = room.draft(path, &of)?;
+        let draft = room.draft(path, &[base.version.clone(), theirs.version.clone()])?;
         let can_propose = self.can_propose([&base, &parent, &theirs]);
         let earlier = self.earlier.find(&of.map(|version| version.tracked().clone()))?;
         Ok(Sides {
@@ -39,7 +39,7 @@ impl Place {
             parent: sided(parent),
             theirs: sided(theirs),
             parent_then: record.parents(planned).clone(),
-            draft: draft.map(|draft| draft.choices),
+            draft: draft.map(|draft| draft.decided),
             earlier: earlier.map(|found| Arc::from(found.bytes)),
             can_propose,
         })

@@ -2,7 +2,7 @@
 
 use super::list::same;
 use super::{Place, Why, planned};
-use crate::api::hand_back::{HandBackReply, Take};
+use crate::api::hand_back::{Draft as Decided, HandBackReply, Take};
 use crate::base::chain;
 use crate::law::hand_back::tree::{Obstacle, TreePath, Version};
 use crate::law::merge::resolution::Choice;
@@ -53,13 +53,13 @@ impl Place {
         &self,
         child: &str,
         path: TreePath,
-        of: [Version; 3],
-        choices: Option<Vec<Choice>>,
+        of: [Version; 2],
+        decided: Option<Decided>,
     ) -> Result<HandBackReply, Why> {
         let (room, record) = self.record(child)?;
         planned(&record, child, &path)?;
-        match choices {
-            Some(choices) => room.keep_draft(&Draft { path, of, choices })?,
+        match decided {
+            Some(decided) => room.keep_draft(&Draft { path, of, decided })?,
             None => room.drop_draft(&path)?,
         }
         Ok(HandBackReply::Kept)

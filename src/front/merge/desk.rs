@@ -11,11 +11,10 @@ use std::sync::Arc;
 use super::Files;
 use super::files::{look, put, remove, version, whole};
 use crate::api::event::Reply;
-use crate::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sides, Take};
+use crate::api::hand_back::{ByHand, Draft, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sides, Take};
 use crate::engine::hand_back::sided;
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::tree::{TreePath, Version};
-use crate::law::merge::resolution::Choice;
 use crate::store::session::now;
 use crate::workspace::child::look::Looked;
 use crate::workspace::merge_program::MergeProgram;
@@ -31,8 +30,8 @@ pub struct Desk {
     known: Version,
     /// What it was before each write that stands.
     before: Vec<Option<Vec<u8>>>,
-    /// What was chosen and not written, of which versions.
-    draft: Option<([Version; 3], Vec<Choice>)>,
+    /// What was decided and not written, of which base and theirs.
+    draft: Option<([Version; 2], Draft)>,
     program: Option<MergeProgram>,
 }
 
@@ -72,8 +71,8 @@ impl Desk {
             HandBackAsk::Sides { .. } => self.sides().map(|sides| HandBackReply::Sides(Box::new(sides))),
             HandBackAsk::Write { seen, take, .. } => self.write(&seen, take),
             HandBackAsk::Undo { .. } => self.undo(),
-            HandBackAsk::KeepDraft { of, choices, .. } => {
-                self.draft = choices.map(|choices| (*of, choices));
+            HandBackAsk::KeepDraft { of, draft, .. } => {
+                self.draft = draft.map(|draft| (*of, *draft));
                 Ok(HandBackReply::Kept)
             }
             HandBackAsk::Propose { .. } => {
@@ -104,7 +103,7 @@ impl Desk {
     fn sides(&self) -> Result<Sides, String> {
         let [base, parent, theirs] =
             [look(&self.files.base)?, look(&self.files.local)?, look(&self.files.remote)?];
-        let of = [base.version.clone(), parent.version.clone(), theirs.version.clone()];
+        let of = [base.version.clone(), theirs.version.clone()];
         let can_propose =
             self.program.is_some() && [&base, &parent, &theirs].into_iter().all(Looked::is_text);
         Ok(Sides {
@@ -115,11 +114,7 @@ impl Desk {
             base: sided(base),
             parent: sided(parent),
             theirs: sided(theirs),
-            draft: self
-                .draft
-                .as_ref()
-                .filter(|(drafted, _)| *drafted == of)
-                .map(|(_, choices)| choices.clone()),
+            draft: self.draft.as_ref().filter(|(drafted, _)| *drafted == of).map(|(_, draft)| draft.clone()),
             earlier: None,
             can_propose,
         })

@@ -1,60 +1,84 @@
-//! Going on with a resolution: after one of the versions changed, or with a whole result that comes from elsewhere.
+//! Going on with a resolution: after the parent's version changed, after a restart, or with a whole result that comes
+//! from elsewhere.
 //!
-//! A choice belongs to a region by what the three versions have there. Where all three are as they were, it is kept; of
-//! regions that are alike, if there are as many as before. What was written by hand is never lost: where it cannot be
-//! kept, the whole result as it was is one step back.
+//! A decision is kept where the three versions have what they had. One that does not fit is set aside: it is put in
+//! again when its lines are back. What was written by hand and does not fit is one step back besides, in the place of
+//! what is there now. The steps stay: when all are taken back, nothing is decided.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
+use super::decision::{Decision, Filled};
 use super::regions::{Side, Three};
-use super::resolution::{Choice, Resolution, before};
+use super::resolution::{Choice, Resolution, Step, before};
+use super::written::written;
+
+/// Most decisions that are set aside; beyond, the oldest go, those written by hand last.
+const ASIDE_MAX: usize = 2000;
 
 /// A resolution that goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Again {
     /// With what could be kept.
     pub resolution: Resolution,
-    /// Choices of the person that are kept.
+    /// Decisions that are in it: those that stayed, and those that were set aside and fit again.
     pub kept: usize,
-    /// Choices of the person whose lines are others now.
+    /// Decisions whose lines are others now.
     pub lost: usize,
+    /// What was written by hand and is lost is one step back.
+    pub by_hand: bool,
 }
 
 impl Resolution {
-    /// Whether the person chose for a region, or edited it: it is not as it was at the beginning.
-    pub fn is_made(&self, at: usize) -> bool {
-        let choice = self.choices().get(at);
-        choice.is_some_and(|choice| *choice != before(&self.regions()[at]))
+    /// Goes on with another version of the parent's. Of another base or child nothing is known: the whole result as it
+    /// was is one step back.
+    pub fn again(&self, three: Three) -> Again {
+        let fresh = Resolution::new(three);
+        let same = |side: Side| self.three().bytes(side) == fresh.three().bytes(side);
+        let decisions = self.decisions();
+        if !same(Side::Base) || !same(Side::Child) {
+            let lost = decisions.len();
+            let mut resolution = fresh;
+            let by_hand = by_hand(&decisions) && resolution.back_is(&self.result());
+            return Again { resolution, kept: 0, lost, by_hand };
+        }
+        let mut filled = Filled::new(&fresh);
+        let (kept, lost): (Vec<_>, Vec<_>) =
+            decisions.into_iter().partition(|decision| filled.take(decision));
+        let now = filled.choices();
+        let steps = steps(self, &fresh, now.clone());
+        let (back, aside): (Vec<_>, Vec<_>) =
+            self.aside().iter().cloned().partition(|decision| filled.take(decision));
+        let with = filled.choices();
+        let mut resolution = fresh.clone();
+        resolution.put(now);
+        resolution.set_steps(steps);
+        resolution.step(with);
+        let (kept, newly, lost_count) = (kept.len() + back.len(), by_hand(&lost), lost.len());
+        resolution.set_aside(lost, aside);
+        let by_hand = resolution.leave_written(newly);
+        Again { resolution, kept, lost: lost_count, by_hand }
     }
 
-    /// Goes on with other versions.
-    pub fn again(&self, three: Three) -> Again {
-        let mut new = Resolution::new(three);
-        let mut choices = new.choices().to_vec();
-        let (before, now) = (places(self), places(&new));
-        let (mut kept, mut lost, mut by_hand) = (0, 0, false);
-        for (content, places) in before {
-            let there = now.get(&content).filter(|there| there.len() == places.len());
-            for (nth, at) in places.into_iter().enumerate().filter(|(_, at)| self.is_made(*at)) {
-                match there {
-                    Some(there) => {
-                        choices[there[nth]] = self.choices()[at].clone();
-                        kept += 1;
-                    }
-                    None => {
-                        lost += 1;
-                        by_hand |= matches!(self.choices()[at], Choice::Edited(_));
-                    }
-                }
-            }
-        }
-        new.put(choices.clone());
-        if by_hand {
-            new.edit(&self.result());
-            new.begin_at_this();
-            new.step(choices);
-        }
-        Again { resolution: new, kept, lost }
+    /// Goes on with what was decided of the same base and child before.
+    pub fn resumed(three: Three, decisions: Vec<Decision>) -> Again {
+        let fresh = Resolution::new(three);
+        let mut filled = Filled::new(&fresh);
+        let (kept, lost): (Vec<_>, Vec<_>) =
+            decisions.into_iter().partition(|decision| filled.take(decision));
+        let mut resolution = fresh.clone();
+        resolution.put(filled.choices());
+        let (newly, lost_count) = (by_hand(&lost), lost.len());
+        resolution.set_aside(lost, Vec::new());
+        let by_hand = resolution.leave_written(newly);
+        Again { resolution, kept: kept.len(), lost: lost_count, by_hand }
+    }
+
+    /// All that is to be kept of it: what was decided, and what is set aside.
+    pub fn kept(&self) -> Vec<Decision> {
+        let mut all = self.decisions();
+        all.extend_from_slice(self.aside());
+        all
     }
 
     /// Takes a whole result from elsewhere: it decides every hunk, also where it has what the parent has.
@@ -67,15 +91,105 @@ impl Resolution {
         });
         self.step(decided.collect());
     }
+
+    /// Sets aside what does not fit, before what was set aside earlier; of two for the same the newer one.
+    fn set_aside(&mut self, newer: Vec<Decision>, older: Vec<Decision>) {
+        let mut all = newer;
+        for decision in older {
+            if !all.iter().any(|other| other.is_for_same(&decision)) {
+                all.push(decision);
+            }
+        }
+        while all.len() > ASIDE_MAX {
+            let at = all.iter().rposition(|decision| decision.by_hand().is_none());
+            all.remove(at.unwrap_or(all.len() - 1));
+        }
+        self.put_aside(all);
+    }
+
+    /// Makes what was written by hand and is set aside the step back; what was so `newly` is that at once, older
+    /// only where no step has it. Whether something newer is.
+    fn leave_written(&mut self, newly: bool) -> bool {
+        let Some(text) = written(self, self.aside()) else { return false };
+        if !newly && self.had(&text) {
+            return false;
+        }
+        let other = self.back_is(&text);
+        other && newly
+    }
+
+    /// Whether a step back has this text.
+    fn had(&self, text: &[u8]) -> bool {
+        let mut wanted = self.clone();
+        wanted.edit(text);
+        let mut walk = self.clone();
+        while walk.choices() != wanted.choices() {
+            if !walk.undo() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Makes a text the step back, where it is another one; whether it is.
+    fn back_is(&mut self, text: &[u8]) -> bool {
+        let now = self.choices().to_vec();
+        self.edit(text);
+        let other = self.choices() != now;
+        self.step(now);
+        other
+    }
 }
 
-/// Where the regions with some lines in base, parent and child are. They are told apart by their order, which says
-/// nothing when there are more or fewer of them.
-fn places(of: &Resolution) -> BTreeMap<[&[u8]; 3], Vec<usize>> {
-    const SIDES: [Side; 3] = [Side::Base, Side::Parent, Side::Child];
-    let mut places: BTreeMap<[&[u8]; 3], Vec<usize>> = BTreeMap::new();
-    for (at, region) in of.regions().iter().enumerate() {
-        places.entry(SIDES.map(|side| of.three().of(side, region))).or_default().push(at);
+fn by_hand(decisions: &[Decision]) -> bool {
+    decisions.iter().any(|decision| decision.by_hand().is_some())
+}
+
+/// The steps of a resolution, as they are in another one of the same base and child, which has these choices now. A step
+/// that changed nothing that is still there is none.
+fn steps(old: &Resolution, fresh: &Resolution, mut now: Vec<Choice>) -> Vec<Step> {
+    let mut walk = old.clone();
+    let mut steps = Vec::new();
+    while let Some(places) = walk.last_step() {
+        walk.undo();
+        let mut step = Step::new();
+        let mut change = |at: usize, choice: Choice| {
+            if choice != now[at] {
+                now[at] = choice.clone();
+                step.push((at, choice));
+            }
+        };
+        let mut among = BTreeSet::new();
+        for place in places {
+            let region = &old.regions()[place];
+            if !region.is_hunk() {
+                among.extend(unchanged(fresh, &region.base));
+            } else if let Some(at) = fresh.same_hunk(old, place) {
+                let made = walk.is_made(place);
+                change(at, if made { walk.choices()[place].clone() } else { before(&fresh.regions()[at]) });
+            }
+        }
+        for at in among {
+            let mut filled = Filled::new(fresh);
+            for from in unchanged(&walk, &fresh.regions()[at].base).filter(|from| walk.is_made(*from)) {
+                for decision in walk.decisions_of(from) {
+                    filled.take(&decision);
+                }
+            }
+            change(at, filled.choice(at));
+        }
+        if !step.is_empty() {
+            steps.push(step);
+        }
     }
-    places
+    steps.reverse();
+    steps
+}
+
+/// The regions that nobody changed and that have some of these lines of the base, or are beside them.
+fn unchanged(of: &Resolution, base: &Range<usize>) -> impl Iterator<Item = usize> {
+    let regions = of.regions();
+    let first = regions.partition_point(|region| region.base.end < base.start);
+    let end = regions.partition_point(|region| region.base.start <= base.end);
+    (first..end.max(first)).filter(|at| !regions[*at].is_hunk())
 }

@@ -2,11 +2,14 @@
 //!
 //! The form is git's diff3: parent, base, child. The markers are longer than any run of their characters at the
 //! beginning of a line of the texts, so that they are never taken for content. What comes back is spread over the
-//! hunks as any edit by hand; a hunk whose block came back as it was stays open.
+//! hunks as any edit by hand; a hunk whose block came back as it was stays open. A merge from elsewhere is taken so, too:
+//! a hunk in which it left a block stays open, the others are decided.
 
 use std::collections::BTreeMap;
 
-use super::regions::{Ending, Side, lines};
+use std::ops::Range;
+
+use super::regions::{Ending, Side, Three, lines};
 use super::resolution::{Choice, Resolution};
 use super::spread::spread;
 
@@ -76,6 +79,59 @@ pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
     left.map_or(Ok(()), Err)
 }
 
+/// Takes a merge from elsewhere, whose blocks (base in them or not) have markers of `size_of`: every hunk is decided but
+/// those in which a block is left. Whether it is a merge at all: each block is whole. One step, which can be taken back.
+pub fn adopt(resolution: &mut Resolution, merge: &[u8]) -> bool {
+    let Some((text, left)) = unmarked(merge, size_of(resolution.three())) else { return false };
+    let pieces = resolution.pieces(|at| resolution.text(at).to_vec());
+    let mut from = 0;
+    let mut choices = Vec::new();
+    for (at, new) in spread(&pieces, &text).into_iter().enumerate() {
+        let here = from..from + new.len();
+        from = here.end;
+        let doubt = left.iter().any(|block| block.start <= here.end && here.start <= block.end);
+        let old = &resolution.choices()[at];
+        choices.push(match old {
+            // a block that only touches what nobody is asked about says nothing of it
+            _ if doubt && resolution.regions()[at].is_hunk() => old.clone(),
+            Choice::Open if new == resolution.text(at) => Choice::Parent,
+            _ => resolution.edited(at, new),
+        });
+    }
+    resolution.step(choices);
+    true
+}
+
+/// A merge with the parent's lines in place of its blocks, and where these are, in bytes; none: a block is not whole.
+fn unmarked(merge: &[u8], size: usize) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
+    let (mut text, mut left) = (Vec::new(), Vec::new());
+    // where the block began, and the mark that was seen last
+    let mut block: Option<(usize, u8)> = None;
+    for line in lines(merge) {
+        let mark = line.first().copied().filter(|_| is_marker(line, size));
+        block = match (block, mark) {
+            (None, None) => {
+                text.extend_from_slice(line);
+                None
+            }
+            (None, Some(b'<')) => Some((text.len(), b'<')),
+            (Some((from, b'<')), None) => {
+                text.extend_from_slice(line);
+                Some((from, b'<'))
+            }
+            (open @ Some(_), None) => open,
+            (Some((from, b'<')), Some(b'|')) => Some((from, b'|')),
+            (Some((from, b'<' | b'|')), Some(b'=')) => Some((from, b'=')),
+            (Some((from, b'=')), Some(b'>')) => {
+                left.push(from..text.len());
+                None
+            }
+            (_, Some(_)) => return None,
+        };
+    }
+    block.is_none().then_some((text, left))
+}
+
 fn piece(resolution: &Resolution, at: usize, size: usize) -> Vec<u8> {
     if resolution.choices()[at] != Choice::Open {
         return resolution.text(at).to_vec();
@@ -103,30 +159,37 @@ fn piece(resolution: &Resolution, at: usize, size: usize) -> Vec<u8> {
     block
 }
 
-/// The length of the markers: longer than what the texts have of them.
-fn size(resolution: &Resolution) -> usize {
-    let three = resolution.three();
-    let mut longest = 0;
-    let mut look = |text: &[u8]| {
-        for line in lines(text) {
-            if let Some(first) = line.first().filter(|first| MARKS.contains(first)) {
-                longest = longest.max(line.iter().take_while(|byte| *byte == first).count());
-            }
-        }
+/// The length of markers that are longer than what three versions have of them.
+pub fn size_of(three: &Three) -> usize {
+    let sides = [Side::Base, Side::Parent, Side::Child].into_iter();
+    longer(sides.map(|side| longest(three.bytes(side))).max())
+}
+
+/// The longest run of a marker's character at the beginning of a line.
+fn longest(text: &[u8]) -> usize {
+    let run = |line: &[u8]| {
+        let first = *line.first().filter(|first| MARKS.contains(first))?;
+        Some(line.iter().take_while(|byte| **byte == first).count())
     };
-    [Side::Base, Side::Parent, Side::Child].into_iter().for_each(|side| look(three.bytes(side)));
-    for choice in resolution.choices() {
-        match choice {
-            Choice::Edited(text) => look(text),
-            Choice::Open
-            | Choice::Parent
-            | Choice::Child
-            | Choice::Both
-            | Choice::BothChildFirst
-            | Choice::Base => {}
-        }
-    }
-    if longest < SIZE_MIN { SIZE_MIN } else { longest + 1 }
+    lines(text).into_iter().filter_map(run).max().unwrap_or(0)
+}
+
+fn longer(longest: Option<usize>) -> usize {
+    longest.filter(|longest| *longest >= SIZE_MIN).map_or(SIZE_MIN, |longest| longest + 1)
+}
+
+/// The length of the markers: longer than what the texts have of them, those written by hand too.
+fn size(resolution: &Resolution) -> usize {
+    let edited = resolution.choices().iter().filter_map(|choice| match choice {
+        Choice::Edited(text) => Some(longest(text)),
+        Choice::Open
+        | Choice::Parent
+        | Choice::Child
+        | Choice::Both
+        | Choice::BothChildFirst
+        | Choice::Base => None,
+    });
+    longer(edited.max()).max(size_of(resolution.three()))
 }
 
 fn is_marker(line: &[u8], size: usize) -> bool {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::decision::Decision;
 use super::regions::{Changed, Ending, Region, Side, Three, Whitespace, lines};
 use super::spread::{Piece, spread};
 
@@ -65,6 +66,9 @@ pub struct Line<'a> {
     pub region: usize,
 }
 
+/// What a step changed: the places, and what was chosen there before.
+pub(super) type Step = Vec<(usize, Choice)>;
+
 /// A text that is being resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
@@ -73,8 +77,9 @@ pub struct Resolution {
     choices: Vec<Choice>,
     /// What the result has of each region.
     texts: Vec<Arc<[u8]>>,
-    /// What each step changed: the places and what was chosen there before.
-    undo: Vec<Vec<(usize, Choice)>>,
+    undo: Vec<Step>,
+    /// What was decided for lines that are others now, the newest first.
+    aside: Vec<Decision>,
 }
 
 impl Resolution {
@@ -88,19 +93,10 @@ impl Resolution {
             regions,
             choices,
             undo: Vec::new(),
+            aside: Vec::new(),
         };
         (0..new.regions.len()).for_each(|at| new.texts[at] = new.text_of(at));
         new
-    }
-
-    /// Goes on with what was chosen before of the same three versions; none if the choices are not of them.
-    pub fn resumed(three: Three, choices: Vec<Choice>) -> Option<Resolution> {
-        let mut new = Resolution::new(three);
-        if choices.len() != new.choices.len() {
-            return None;
-        }
-        new.put(choices);
-        Some(new)
     }
 
     /// The three versions.
@@ -233,9 +229,23 @@ impl Resolution {
         }
     }
 
-    /// No step can be taken back beyond this.
-    pub(super) fn begin_at_this(&mut self) {
-        self.undo.clear();
+    /// The places that the last step changed.
+    pub(super) fn last_step(&self) -> Option<Vec<usize>> {
+        Some(self.undo.last()?.iter().map(|(at, _)| *at).collect())
+    }
+
+    /// Gives it these steps in place of its own.
+    pub(super) fn set_steps(&mut self, steps: Vec<Step>) {
+        self.undo = steps;
+    }
+
+    /// What was decided for lines that are others now: it fits again when they are back.
+    pub fn aside(&self) -> &[Decision] {
+        &self.aside
+    }
+
+    pub(super) fn put_aside(&mut self, aside: Vec<Decision>) {
+        self.aside = aside;
     }
 
     pub(super) fn put(&mut self, choices: Vec<Choice>) {

@@ -2,22 +2,22 @@
 
 use proptest::prelude::*;
 
-use super::markers::{Left, back, gone_on, out};
+use super::markers::{Left, adopt, back, gone_on, out};
 use super::regions::{Changed, Ending, Side, Three, Whitespace, is_binary, lines};
 use super::resolution::{Choice, Origin, Resolution};
 
 const SIDES: [Side; 3] = [Side::Base, Side::Parent, Side::Child];
 
-fn resolution(base: &str, parent: &str, child: &str) -> Resolution {
+pub(super) fn resolution(base: &str, parent: &str, child: &str) -> Resolution {
     Resolution::new(Three::new(base.as_bytes(), parent.as_bytes(), child.as_bytes()))
 }
 
-fn text(resolution: &Resolution) -> String {
+pub(super) fn text(resolution: &Resolution) -> String {
     String::from_utf8(resolution.result()).unwrap()
 }
 
 /// Lines of a small alphabet, so that texts have much in common, with odd ends.
-fn some_text() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn some_text() -> impl Strategy<Value = Vec<u8>> {
     let line = proptest::sample::select(vec![
         &b"a"[..],
         b"b",
@@ -39,12 +39,12 @@ fn some_text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-fn three() -> impl Strategy<Value = Three> {
+pub(super) fn three() -> impl Strategy<Value = Three> {
     (some_text(), some_text(), some_text())
         .prop_map(|(base, parent, child)| Three::new(&base, &parent, &child))
 }
 
-fn choice() -> impl Strategy<Value = Choice> {
+pub(super) fn choice() -> impl Strategy<Value = Choice> {
     prop_oneof![
         Just(Choice::Parent),
         Just(Choice::Child),
@@ -116,8 +116,9 @@ proptest! {
         let shown: Vec<u8> = now.lines().flat_map(|line| line.bytes.to_vec()).collect();
         prop_assert_eq!(&shown, &edit);
         prop_assert_eq!(now.regions(), &regions[..]);
-        let resumed = Resolution::resumed(three, now.choices().to_vec()).unwrap();
-        prop_assert_eq!(resumed.result(), now.result());
+        let resumed = Resolution::resumed(three, now.decisions());
+        prop_assert_eq!(resumed.resolution.choices(), now.choices());
+        prop_assert_eq!((resumed.lost, resumed.resolution.result()), (0, now.result()));
         // each hunk can be chosen again, whatever was made of it
         for at in now.hunks().collect::<Vec<_>>() {
             now.choose(at, one.clone());
@@ -145,9 +146,9 @@ proptest! {
     }
 }
 
-const BASE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+pub(super) const BASE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
-fn clash() -> Resolution {
+pub(super) fn clash() -> Resolution {
     resolution(BASE, "ONE\ntwo\nTHREE\nfour\nfive\nsix\nseven\n", "one\ntwo\ndrei\nfour\nfive\nsix\nSEVEN\n")
 }
 
@@ -237,6 +238,35 @@ fn an_editor_sees_markers_and_what_it_makes_of_them_is_taken() {
 }
 
 #[test]
+fn a_merge_from_elsewhere_with_a_block_leaves_that_hunk_open() {
+    let base = "a\nb\nc\nd\ne\n";
+    let both = || resolution(base, "A\nb\nc\nD\ne\n", "1\nb\nc\n4\ne\n");
+    let merge = b"<<<<<<< ours\nA\n||||||| base\na\n=======\n1\n>>>>>>> theirs\nb\nc\nD4\ne\n";
+    let mut now = both();
+    let open: Vec<usize> = now.open().collect();
+    assert!(adopt(&mut now, merge));
+    assert_eq!(now.open().collect::<Vec<_>>(), open[..1]);
+    assert_eq!(text(&now), "A\nb\nc\nD4\ne\n");
+    assert!(now.undo());
+    assert_eq!(now, {
+        let mut again = both();
+        again.undo();
+        again
+    });
+    // without a base in its blocks, and with a result that is just the parent's
+    let mut now = both();
+    assert!(adopt(&mut now, b"A\nb\nc\n<<<<<<< x\nD\n=======\n4\n>>>>>>> y\ne\n"));
+    assert_eq!(now.choices()[open[0]], Choice::Parent);
+    assert_eq!(now.open().collect::<Vec<_>>(), open[1..]);
+    // what is no merge is not taken
+    for half in ["<<<<<<< x\nA\n", "A\n=======\nb\n", "<<<<<<< x\nA\n>>>>>>> y\n"] {
+        let mut now = both();
+        assert!(!adopt(&mut now, half.as_bytes()));
+        assert_eq!(now, both());
+    }
+}
+
+#[test]
 fn markers_are_longer_than_what_the_texts_have_of_them() {
     let now = resolution("<<<<<<<< x\n1\n", "<<<<<<<< x\n2\n", "<<<<<<<< x\n3\n");
     assert_eq!(out(&now).size, 9);
@@ -250,21 +280,6 @@ fn whitespace_is_set_aside_for_looking_only() {
 }
 
 #[test]
-fn a_choice_does_not_go_to_another_hunk_that_looks_the_same() {
-    let three = |parent: &[u8]| Three::new(b"a\ns\na\n", parent, b"c\ns\nc\n");
-    let mut old = Resolution::new(three(b"b\ns\nb\n"));
-    let hunks: Vec<usize> = (0..old.regions().len()).filter(|at| old.regions()[*at].is_hunk()).collect();
-    assert_eq!(hunks.len(), 2);
-    old.choose(hunks[0], Choice::Child);
-    // the first was settled outside: which of the two is left is not known by its lines
-    let again = old.again(three(b"c\ns\nb\n"));
-    assert_eq!((again.kept, again.lost), (0, 1));
-    assert_eq!(again.resolution.result(), b"c\ns\nb\n");
-    let again = old.again(three(b"b\ns\nb\n"));
-    assert_eq!((again.kept, again.resolution.result()), (1, b"c\ns\nb\n".to_vec()));
-}
-
-#[test]
 fn lines_and_their_ends_and_binary_are_told() {
     assert_eq!(lines(b"a\r\nb\nc"), [&b"a\r\n"[..], b"b\n", b"c"]);
     assert_eq!(
@@ -274,45 +289,20 @@ fn lines_and_their_ends_and_binary_are_told() {
     assert!(is_binary(b"a\0b") && !is_binary(b"\xff\xfe\n"));
 }
 
-#[test]
-fn what_was_written_by_hand_can_be_had_back_after_a_version_changed() {
-    let mut now = clash();
-    let mine = "ONE\ntwo\nmine\nfour\nfive\nsix\nSEVEN\n";
-    now.edit(mine.as_bytes());
-    let other = "ONE\ntwo\nTHREE too\nfour\nfive\nsix\nseven\n";
-    let three = Three::new(BASE.as_bytes(), other.as_bytes(), now.three().bytes(Side::Child));
-    let mut again = now.again(three);
-    assert_eq!((again.kept, again.lost), (0, 1));
-    assert!(text(&again.resolution).contains("THREE too"));
-    assert!(again.resolution.undo());
-    assert_eq!(text(&again.resolution), mine);
-    assert!(!again.resolution.undo());
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// After a version changed, every choice of the person is kept or counted as lost, and with the same versions all
-    /// are kept.
+    /// A result from elsewhere is the result, decides every hunk, and is one step that can be taken back.
+    /// What a merge from elsewhere leaves open stays open; markers never come into the result.
     #[test]
-    fn choices_outlive_a_change_of_a_version(
-        three in three(), parent in some_text(), choices in proptest::collection::vec((any::<prop::sample::Index>(), choice()), 0..6)
-    ) {
-        let mut old = Resolution::new(three.clone());
-        for (at, choice) in choices {
-            old.choose(at.index(old.regions().len()), choice);
-        }
-        let made = (0..old.regions().len()).filter(|at| old.is_made(*at)).count();
-        let same = old.again(three.clone());
-        prop_assert_eq!((same.kept, same.lost), (made, 0));
-        prop_assert_eq!(same.resolution.result(), old.result());
-        let other = Three::new(three.bytes(Side::Base), &parent, three.bytes(Side::Child));
-        let again = old.again(other.clone());
-        prop_assert_eq!(again.kept + again.lost, made);
-        prop_assert_eq!(again.resolution.three(), &other);
+    fn a_merge_from_elsewhere_decides_what_it_has_no_block_for(three in three()) {
+        let mut now = Resolution::new(three.clone());
+        let marked = out(&now).text;
+        prop_assert!(adopt(&mut now, &marked));
+        let fresh = Resolution::new(three);
+        prop_assert_eq!(now.choices(), fresh.choices(), "each hunk has its block");
     }
 
-    /// A result from elsewhere is the result, decides every hunk, and is one step that can be taken back.
     #[test]
     fn a_result_from_elsewhere_decides_everything(three in three(), result in some_text()) {
         let mut resolution = Resolution::new(three);

@@ -1,6 +1,6 @@
-//! Choices that were made and not written yet: they survive a restart, and go when the path is resolved or dropped.
+//! What was decided and not written yet: it survives a restart, and goes when the path is merged or dropped.
 //!
-//! A draft is of three versions. Where one of them is another now, the choices are of no use, and the draft is none.
+//! A draft is of a base and a child, which do not change. What of it fits the parent's file is not known here.
 
 use std::fs;
 use std::io;
@@ -11,19 +11,20 @@ use serde::{Deserialize, Serialize};
 use super::Room;
 use super::beneath::hash;
 use super::error::Error;
+use crate::api::hand_back::Draft as Decided;
+use crate::base::chain;
 use crate::law::hand_back::tree::{TreePath, Version};
-use crate::law::merge::resolution::Choice;
 use crate::store::private;
 
-/// The choices for one path.
+/// What was decided of one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     /// Which path.
     pub path: TreePath,
-    /// The versions that were looked at: base, parent, child.
-    pub of: [Version; 3],
-    /// What was chosen for each region.
-    pub choices: Vec<Choice>,
+    /// The versions that it is of: base, child.
+    pub of: [Version; 2],
+    /// What was decided.
+    pub decided: Decided,
 }
 
 impl Room {
@@ -36,16 +37,22 @@ impl Room {
         Ok(private::replace(&path, &written)?)
     }
 
-    /// The draft of a path, if there is one and it is of these versions.
-    pub fn draft(&self, path: &TreePath, of: &[Version; 3]) -> Result<Option<Draft>, Error> {
+    /// The draft of a path, if there is one and it is of these versions of base and child. One that is damaged is none.
+    pub fn draft(&self, path: &TreePath, of: &[Version; 2]) -> Result<Option<Draft>, Error> {
         let at = self.draft_path(path)?;
         if !at.exists() {
             return Ok(None);
         }
-        let bytes = private::read(&at)?;
-        let draft: Draft =
-            serde_json::from_slice(&bytes).map_err(|source| Error::Record { path: at, source })?;
-        Ok((draft.path == *path && draft.of == *of).then_some(draft))
+        let draft: Result<Draft, Error> = private::read(&at).map_err(Error::from).and_then(|bytes| {
+            serde_json::from_slice(&bytes).map_err(|source| Error::Record { path: at, source })
+        });
+        match draft {
+            Ok(draft) => Ok((draft.path == *path && draft.of == *of).then_some(draft)),
+            Err(error) => {
+                tracing::warn!("choices of {path} that were kept cannot be read: {}", chain(&error));
+                Ok(None)
+            }
+        }
     }
 
     /// Every draft that is kept, whether its versions are still those. One that is damaged is none.

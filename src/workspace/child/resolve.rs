@@ -241,7 +241,10 @@ impl Room {
         self.show_open(versions)?;
         match verdict {
             Some(Verdict::Taken | Verdict::Same) | None => {
-                self.drop_draft(&resolved.path)?;
+                // what was decided of a text is not written where the whole path was chosen: it fits if that is taken back
+                if resolved.choices.is_some() {
+                    self.drop_draft(&resolved.path)?;
+                }
                 Ok(resolved)
             }
             Some(Verdict::Conflict(Clash::Refused)) => Err(Error::Refused { path: resolved.path }),

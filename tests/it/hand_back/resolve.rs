@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use windlass::api::hand_back::Draft as Decided;
 use windlass::law::hand_back::merge1::Verdict;
 use windlass::law::hand_back::tree::{TreePath, Version};
+use windlass::law::merge::decision::Decision;
 use windlass::law::merge::resolution::Choice;
 use windlass::workspace::child::Room;
 use windlass::workspace::child::draft::Draft;
@@ -81,22 +83,25 @@ fn resolution_loses_nothing() {
 }
 
 #[test]
-fn choices_that_were_not_written_survive_a_restart_until_a_version_changes() {
+fn choices_that_were_not_written_survive_a_restart_until_they_are() {
     let tmp = place();
     let (parent, room) = begin(tmp.path(), &triple());
     let record = room.hand_back(&parent).unwrap();
     let path = TreePath::new("d/f").unwrap();
     let planned = record.path(&path).unwrap();
-    let of = [planned.base.clone(), planned.parent.clone(), planned.child.clone()];
-    let choices = vec![Choice::Both, Choice::Edited(b"\xff\n"[..].into())];
-    let draft = Draft { path: path.clone(), of: of.clone(), choices };
+    let of = [planned.base.clone(), planned.child.clone()];
+    let choice = Choice::Edited(b"\xff\n"[..].into());
+    let decision = Decision { base: 0..1, child: 0..1, parent: None, choice: choice.clone() };
+    let decided = Decided { decisions: vec![decision], ..Decided::default() };
+    let draft = Draft { path: path.clone(), of: of.clone(), decided };
     room.keep_draft(&draft).unwrap();
     let again = Room::at(room.dir());
     assert_eq!(again.draft(&path, &of).unwrap(), Some(draft));
-    let other = [of[0].clone(), Version::Absent, of[2].clone()];
+    let other = [of[0].clone(), Version::Absent];
     assert_eq!(again.draft(&path, &other).unwrap(), None);
     let seen = room.parents(&parent, &path).unwrap();
-    room.resolve(&parent, &path, &seen, Written::Version(planned.child.clone()), None).unwrap();
+    let taken = Written::Version(planned.child.clone());
+    room.resolve(&parent, &path, &seen, taken, Some(vec![choice])).unwrap();
     assert_eq!(room.draft(&path, &of).unwrap(), None, "it was written");
     room.drop_all().unwrap();
     assert!(!room.dir().exists());

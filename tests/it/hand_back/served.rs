@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use windlass::api::access::Mode;
 use windlass::api::command::{Command, Query};
 use windlass::api::event::{Event, Reply};
-use windlass::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackReply, Sides, Take};
+use windlass::api::hand_back::{ByHand, Draft, HandBack, HandBackAsk, HandBackReply, Sides, Take};
 use windlass::base::SessionId;
 use windlass::engine::Which;
 use windlass::law::hand_back::merge1::{Clash, Verdict};
 use windlass::law::hand_back::tree::{TreePath, Version};
+use windlass::law::merge::decision::Decision;
 use windlass::law::merge::resolution::Choice;
 use windlass::workspace::child::resolve::Written;
 use windlass::workspace::child::{Progress, Room};
@@ -264,32 +265,47 @@ fn a_taken_path_is_put_back_and_that_is_taken_back() {
 }
 
 #[test]
-fn choices_wait_for_the_next_open_and_go_when_a_version_changes() {
+fn choices_wait_for_the_next_open_whatever_happens_to_the_parents_file() {
     let place = Place::new();
     let mut running = begun(&place);
     let id = running.id();
     clash(&place, &id);
     let lexer = path("lexer");
     let seen = sides(&mut running, "manual", &lexer);
-    let of = [seen.base.version, seen.parent.version, seen.theirs.version];
-    let choices = vec![Choice::Open, Choice::Child];
-    let keep = |choices| HandBackAsk::KeepDraft {
+    let of = [seen.base.version, seen.theirs.version];
+    let decision = Decision {
+        base: 0..1,
+        child: 0..1,
+        parent: Some(b"parent\n"[..].into()),
+        choice: Choice::Edited(b"\xff\n"[..].into()),
+    };
+    let draft = Draft {
+        whole: Some((seen.parent.version, Choice::Child)),
+        decisions: vec![decision],
+        executable: Some(true),
+    };
+    let keep = |draft: Option<Draft>| HandBackAsk::KeepDraft {
         child: "manual".into(),
         path: path("lexer"),
         of: Box::new(of.clone()),
-        choices,
+        draft: draft.map(Box::new),
     };
-    assert_eq!(served(&mut running, keep(Some(choices.clone()))), HandBackReply::Kept);
+    assert_eq!(served(&mut running, keep(Some(draft.clone()))), HandBackReply::Kept);
     running.close();
     let mut running = again(&place, &id);
     let drafted = |back: &HandBack| back.paths.iter().filter(|one| one.draft).count();
-    assert_eq!(drafted(&list(&mut running)[0]), 1);
-    assert_eq!(sides(&mut running, "manual", &lexer).draft, Some(choices.clone()));
-    place.write("lexer", "other\n");
-    assert_eq!(sides(&mut running, "manual", &lexer).draft, None);
-    assert_eq!(drafted(&list(&mut running)[0]), 0);
-    place.write("lexer", "parent\n");
-    assert_eq!(sides(&mut running, "manual", &lexer).draft, Some(choices));
+    for there in ["other\n", "parent\n"] {
+        place.write("lexer", there);
+        assert_eq!(drafted(&list(&mut running)[0]), 1);
+        assert_eq!(sides(&mut running, "manual", &lexer).draft, Some(draft.clone()));
+    }
+    fs::remove_file(place.cwd().join("lexer")).unwrap();
+    assert_eq!(sides(&mut running, "manual", &lexer).draft, Some(draft.clone()));
+    // a choice for the whole path is not what it is of: taken back, it is there again
+    let gone = sides(&mut running, "manual", &lexer).parent.version;
+    served(&mut running, write("manual", &lexer, &gone, Take::Version(of[1].clone())));
+    served(&mut running, HandBackAsk::Undo { child: "manual".into(), path: lexer.clone() });
+    assert_eq!(sides(&mut running, "manual", &lexer).draft, Some(draft));
     assert_eq!(served(&mut running, keep(None)), HandBackReply::Kept);
     assert_eq!(sides(&mut running, "manual", &lexer).draft, None);
 }
@@ -303,7 +319,7 @@ fn stand_in(place: &Place, script: &str) -> PathBuf {
 }
 
 #[test]
-fn a_merge_program_on_the_path_is_asked_and_only_a_whole_merge_is_a_proposal() {
+fn a_merge_program_on_the_path_is_asked_and_its_merge_is_a_proposal() {
     let place = Place::new();
     let bin = place.cwd().with_file_name("bin");
     let path_with = |options: &mut windlass::engine::Options| {
@@ -320,7 +336,8 @@ fn a_merge_program_on_the_path_is_asked_and_only_a_whole_merge_is_a_proposal() {
     assert!(!sides(&mut running, "manual", &lexer).can_propose);
     assert!(failed(&mut running, propose()).contains("no mergiraf"));
     // base, parent and child in order, the language by the path's name, nothing of ours in its environment
-    let right = "[ \"$1\" = merge ] && [ \"$5\" = --path-name=lexer ] && [ $# = 5 ] || exit 9
+    let right = "[ \"$1\" = merge ] && [ \"$6\" = --path-name=lexer ] && [ $# = 6 ] || exit 9
+        [ \"$5\" = --conflict-marker-size=7 ] || exit 7
         [ -z \"$WINDLASS_SECRET$USER\" ] && [ \"$HOME\" = \"$PWD\" ] || exit 8
         cat \"$2\" \"$3\" \"$4\"";
     stand_in(&place, right);
@@ -329,10 +346,9 @@ fn a_merge_program_on_the_path_is_asked_and_only_a_whole_merge_is_a_proposal() {
     let proposal = |text: &[u8]| HandBackReply::Proposal(Some(text.into()));
     assert_eq!(served(&mut running, propose()), proposal(b"base\nparent\nchild\n"));
     assert_eq!(place.read("lexer"), "parent\n", "it is proposed and not made");
+    // what it leaves open, too
     stand_in(&place, "echo '<<<<<<< a'; exit 1");
-    assert_eq!(served(&mut running, propose()), HandBackReply::Proposal(None));
-    stand_in(&place, "echo '<<<<<<< a'; exit 0");
-    assert_eq!(served(&mut running, propose()), HandBackReply::Proposal(None));
+    assert_eq!(served(&mut running, propose()), proposal(b"<<<<<<< a\n"));
     stand_in(&place, "exit 255");
     assert!(failed(&mut running, propose()).contains("failed with exit code 255"));
 }

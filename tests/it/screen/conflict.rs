@@ -317,7 +317,8 @@ fn choices_that_are_not_written_are_kept_and_gone_on_with() {
     select(&mut desk, &mut again, "link");
     desk.keys(&mut again, "enter c");
     select(&mut desk, &mut again, "src/lexer.rs");
-    assert_eq!(desk.draft("manual", "link"), Some(vec![Choice::Child]));
+    let whole = desk.draft("manual", "link").and_then(|draft| draft.whole);
+    assert_eq!(whole.map(|(_, choice)| choice), Some(Choice::Child));
     select(&mut desk, &mut again, "link");
     assert!(again.shown().contains("● c"), "{}", again.shown());
     desk.keys(&mut again, "w");
@@ -378,6 +379,19 @@ fn a_proposal_is_shown_as_one_and_taken_back() {
     assert!(screen.shown().contains("proposal, as it was resolved before"), "{}", screen.shown());
     desk.keys(&mut screen, "u");
     assert!(screen.shown().contains("2 open"), "{}", screen.shown());
+    // a merge that leaves a hunk open decides the others
+    let half = parent
+        .replacen("    let mut depth = 1;\n", "<<<<<<< a\n    let mut depth = 1;\n", 1)
+        .replacen("    while depth > 0 {\n", "    while depth > 0 {\n=======\nnested\n>>>>>>> b\n", 1);
+    desk.proposal = Some(half.into_bytes());
+    desk.keys(&mut screen, "M");
+    let shown = screen.shown();
+    assert!(shown.contains("of mergiraf: 1 hunk still open") && !shown.contains("<<<<<<<"), "{shown}");
+    desk.keys(&mut screen, "u");
+    desk.proposal = Some(b"<<<<<<< a\n".to_vec());
+    desk.keys(&mut screen, "M");
+    assert!(screen.shown().contains("half a conflict in it"), "{}", screen.shown());
+    desk.proposal = Some(parent.clone().into_bytes());
     desk.keys(&mut screen, "M w");
     assert_eq!(written(&desk), parent);
 }

@@ -1,6 +1,7 @@
 //! The conflict viewer: what a person typed, wrote or decided is never lost to what happens meanwhile.
 
-use windlass::law::merge::resolution::Choice;
+use windlass::api::hand_back::HandBackAsk;
+use windlass::law::merge::decision::Decision;
 use windlass::ui::input::Input;
 use windlass::ui::pane::conflict;
 use windlass::ui::{Effect, Msg};
@@ -65,6 +66,67 @@ fn what_is_being_written_by_hand_outlives_a_change_outside() {
     assert!(written(&desk).contains("mine too    assert_eq!(lex(\"a b\"), 2);"), "{}", written(&desk));
 }
 
+/// Someone else changes the lexer, and the window is looked at again.
+fn changed(desk: &mut Desk, screen: &mut Screen, to: There) -> String {
+    desk.change("manual", "src/lexer.rs", to);
+    let effects = screen.tell(Msg::Input(Input::Focus(true)));
+    desk.settle(screen, effects);
+    screen.shown()
+}
+
+#[test]
+fn choices_are_kept_while_the_file_is_gone_and_fit_when_it_is_back() {
+    for gone in [There::Absent, There::Directory, file(b"\0binary")] {
+        let mut desk = desk();
+        let mut screen = open(&mut desk, 140, 45);
+        select(&mut desk, &mut screen, "src/lexer.rs");
+        let parent = desk.parents("manual", "src/lexer.rs");
+        desk.keys(&mut screen, "enter p e m i n e space esc x");
+        let shown = changed(&mut desk, &mut screen, gone.clone());
+        assert!(shown.contains("2 choices are kept for when the text is back"), "{shown}");
+        // they are so with another path in between, and in the next run
+        select(&mut desk, &mut screen, "link");
+        let draft = desk.draft("manual", "src/lexer.rs").expect("a draft");
+        assert!(draft.decisions.len() == 2 && draft.executable == Some(true), "{draft:?}");
+        let mut next = open(&mut desk, 140, 45);
+        select(&mut desk, &mut next, "src/lexer.rs");
+        assert!(next.shown().contains("2 choices are kept for when the text is back"), "{}", next.shown());
+        for screen in [&mut screen, &mut next] {
+            select(&mut desk, screen, "src/lexer.rs");
+            let shown = changed(&mut desk, screen, parent.clone());
+            assert!(shown.contains("2 choices kept"), "{shown}");
+            desk.keys(screen, "n n n");
+            assert!(screen.shown().contains("mine     assert_eq!"), "{}", screen.shown());
+            changed(&mut desk, screen, gone.clone());
+        }
+        // the steps are, too, where it is the same run
+        changed(&mut desk, &mut screen, parent);
+        desk.keys(&mut screen, "u");
+        assert!(screen.shown().contains("1 open") && !screen.shown().contains("mine "), "{}", screen.shown());
+        desk.keys(&mut screen, "u");
+        assert!(screen.shown().contains("2 open"), "{}", screen.shown());
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_counted_and_what_was_written_by_hand_is_one_step_back() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    desk.keys(&mut screen, "enter c e m i n e space esc");
+    let other = lexer().0.replace("a b", "a b c").replace("//! A lexer.", "//! The lexer.");
+    let shown = changed(&mut desk, &mut screen, file(&other));
+    assert!(shown.contains("1 choice kept, 1 to be made again; u shows what was written by hand"), "{shown}");
+    assert!(!shown.contains("mine "), "{shown}");
+    desk.keys(&mut screen, "u");
+    assert!(screen.shown().contains("mine "), "{}", screen.shown());
+    // what was changed elsewhere stays
+    desk.keys(&mut screen, "w");
+    let result = written(&desk);
+    assert!(result.contains("mine ") && result.contains("//! The lexer."), "{result}");
+    assert!(result.contains("self.nest"), "{result}");
+}
+
 #[test]
 fn what_is_being_written_by_hand_is_kept_when_the_program_ends() {
     let mut desk = desk();
@@ -72,11 +134,39 @@ fn what_is_being_written_by_hand_is_kept_when_the_program_ends() {
     select(&mut desk, &mut screen, "src/lexer.rs");
     desk.keys(&mut screen, "enter e m i n e");
     let kept = screen.model.conflict.keeps();
-    let Some(windlass::api::hand_back::HandBackAsk::KeepDraft { choices: Some(choices), .. }) = kept else {
+    let Some(HandBackAsk::KeepDraft { draft: Some(draft), .. }) = kept else {
         panic!("{kept:?}");
     };
-    let by_hand = |choice: &Choice| matches!(choice, Choice::Edited(text) if text.starts_with(b"mine"));
-    assert!(choices.iter().any(by_hand), "{choices:?}");
+    let by_hand = draft.decisions.iter().filter_map(Decision::by_hand);
+    assert!(by_hand.clone().any(|text| text.starts_with(b"mine")), "{draft:?}");
+}
+
+#[test]
+fn choices_are_kept_as_they_are_made() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    let decisions = |desk: &Desk| desk.draft("manual", "src/lexer.rs").map(|draft| draft.decisions.len());
+    assert_eq!((screen.model.conflict.due(), decisions(&desk)), (None, None));
+    let pass = |desk: &mut Desk, screen: &mut Screen| {
+        let at = screen.model.conflict.due().expect("something is due");
+        screen.now = at.0;
+        let effects = screen.tell(Msg::Tick);
+        desk.settle(screen, effects);
+        assert_eq!(screen.model.conflict.due(), None);
+    };
+    desk.keys(&mut screen, "enter c");
+    assert_eq!(decisions(&desk), None);
+    pass(&mut desk, &mut screen);
+    assert_eq!(decisions(&desk), Some(1));
+    // what is being written, too, which goes on
+    desk.keys(&mut screen, "e m i n e");
+    pass(&mut desk, &mut screen);
+    assert_eq!(decisions(&desk), Some(2));
+    assert!(screen.model.conflict.edits());
+    desk.keys(&mut screen, "ctrl-c u");
+    pass(&mut desk, &mut screen);
+    assert_eq!(decisions(&desk), None);
 }
 
 #[test]
@@ -163,7 +253,6 @@ fn keys_behind_a_write_are_for_what_comes_after_it() {
 fn keys_for_what_cannot_be_read_are_said_to_have_done_nothing() {
     use windlass::api::command::{Command, Query};
     use windlass::api::event::{Event, Reply};
-    use windlass::api::hand_back::HandBackAsk;
     let mut desk = Desk::default();
     let (mut screen, effects) = opening(&mut desk);
     let effects: Vec<Effect> = effects.into_iter().chain(screen.keys("c w")).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass::api::command::{Command, Query};
 use windlass::api::event::{Event, Reply};
 use windlass::api::hand_back::{
-    ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sided, Sides, Take,
+    ByHand, Draft, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sided, Sides, Take,
 };
 use windlass::base::Millis;
 use windlass::law::hand_back::merge1::{Verdict, merge1};
@@ -77,7 +77,7 @@ struct Of {
     then: There,
     by_hand: ByHand,
     verdict: Verdict,
-    draft: Option<Vec<Choice>>,
+    draft: Option<Draft>,
     /// What was there before each write that stands, and what was written.
     before: Vec<(There, ByHand)>,
     after: Vec<There>,
@@ -146,8 +146,8 @@ impl Desk {
         self.of[&(child.to_owned(), path(at))].parent.clone()
     }
 
-    /// The choices that are kept of a path.
-    pub fn draft(&self, child: &str, at: &str) -> Option<Vec<Choice>> {
+    /// What is kept of a path.
+    pub fn draft(&self, child: &str, at: &str) -> Option<Draft> {
         self.of[&(child.to_owned(), path(at))].draft.clone()
     }
 
@@ -207,7 +207,6 @@ impl Desk {
         of.after.push(new.clone());
         of.before.push((std::mem::replace(&mut of.parent, new), of.by_hand));
         of.by_hand = if of.verdict == Verdict::Taken { ByHand::Reverted } else { ByHand::Resolved };
-        of.draft = None;
     }
 
     fn answer(&mut self, ask: HandBackAsk) -> HandBackReply {
@@ -219,6 +218,9 @@ impl Desk {
             HandBackAsk::Write { child, path, seen, take, choices } => {
                 if self.get(&child, &path).parent.version() != seen {
                     return HandBackReply::Changed(self.sides(&child, &path));
+                }
+                if choices.is_some() {
+                    self.get(&child, &path).draft = None;
                 }
                 self.written.push((path.to_string(), choices));
                 self.take(&child, &path, take);
@@ -235,8 +237,8 @@ impl Desk {
                 }
                 HandBackReply::Written(Box::new(self.hand_back(&child)))
             }
-            HandBackAsk::KeepDraft { child, path, choices, .. } => {
-                self.get(&child, &path).draft = choices;
+            HandBackAsk::KeepDraft { child, path, draft, .. } => {
+                self.get(&child, &path).draft = draft.map(|draft| *draft);
                 HandBackReply::Kept
             }
             HandBackAsk::Propose { .. } => HandBackReply::Proposal(self.proposal.clone().map(Into::into)),

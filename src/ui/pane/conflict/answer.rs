@@ -1,5 +1,6 @@
 //! What the session tells the viewer, and what the viewer asks for by itself.
 
+use super::carried::Carried;
 use super::list;
 use super::open::Open;
 use super::{Asked, Done, Focus, Out, State};
@@ -44,12 +45,7 @@ impl State {
         if let Some(text) = self.text_mut() {
             text.fold();
         }
-        if let Some(ask) = self.open.as_ref().and_then(Open::draft) {
-            out.push(self.ask(Asked::Draft, ask));
-            if let Some(open) = &mut self.open {
-                open.kept();
-            }
-        }
+        self.keep_now(out);
     }
 
     /// Selects the first path that waits; without one the first.
@@ -75,11 +71,12 @@ impl State {
             (Asked::Propose(child, path), Reply::HandBack(HandBackReply::Proposal(result))) => {
                 let here = self.open.as_ref().is_some_and(|open| open.is(&child, &path));
                 match result.filter(|_| here) {
-                    Some(result) => self.adopt(&result, "of mergiraf", out),
-                    None if here => out.push(Out::Say("mergiraf found no merge without conflicts".into())),
+                    Some(result) => self.take_merge(&result, "of mergiraf", out),
+                    None if here => out.push(Out::Say("mergiraf found no merge".into())),
                     None => {}
                 }
             }
+            (Asked::Draft(child, path), Reply::Failed(why)) => self.not_kept(&child, &path, &why, out),
             (asked, Reply::Failed(why)) => {
                 if asked == Asked::List {
                     self.trouble = Some(why.clone());
@@ -173,17 +170,21 @@ impl State {
                         };
                         let moved = open.sides.parent.version != sides.parent.version;
                         let old = open.id;
-                        if let Some((kept, lost)) = open.again(id, *sides, by_hand) {
+                        if let Some(counted) = open.again(id, *sides, by_hand) {
                             self.colours.forget(old);
                             if moved && by_hand != ByHand::Resolved && by_hand != ByHand::Reverted {
-                                let words = choices(kept, lost);
-                                out.push(Out::Say(format!("{path} was changed outside: {words}").into()));
+                                out.push(Out::Say(counted.said(format!("{path} was changed outside: "))));
                             }
                         }
                     }
                     open => {
-                        *open = Some(Open::new(id, *sides, by_hand));
-                        if by_hand == ByHand::Outside {
+                        let carried = Carried::kept(sides.draft.as_ref());
+                        let (new, counted) = Open::new(id, *sides, by_hand, carried);
+                        *open = Some(new);
+                        if counted.is_less() {
+                            let before = format!("{path} was changed outside since it was looked at: ");
+                            out.push(Out::Say(counted.said(before)));
+                        } else if by_hand == ByHand::Outside {
                             let said = format!(
                                 "{path} was changed outside since the hand-back: it is shown as it is now"
                             );
@@ -251,27 +252,15 @@ impl State {
             return out.push(Out::Say(format!("{path} changed meanwhile: nothing was written").into()));
         };
         let old = open.id;
-        let (kept, lost) = open.again(id, sides, by_hand).unwrap_or((0, 0));
+        let counted = open.again(id, sides, by_hand).unwrap_or_default();
         self.colours.forget(old);
-        let said = match done {
+        out.push(Out::Say(match done {
             Done::TakenBack => format!(
                 "{path} was changed outside since it was written: that stays, and it is shown as it is now"
-            ),
-            Done::Resolved | Done::Reverted => format!(
-                "{path} changed meanwhile: nothing was written, it is shown as it is now; {}",
-                choices(kept, lost)
-            ),
-        };
-        out.push(Out::Say(said.into()));
-    }
-}
-
-/// What became of the choices when a version changed.
-fn choices(kept: usize, lost: usize) -> String {
-    let count = |n: usize| if n == 1 { "1 choice".to_owned() } else { format!("{n} choices") };
-    match (kept, lost) {
-        (0, 0) => "nothing was chosen yet".to_owned(),
-        (kept, 0) => format!("{} kept", count(kept)),
-        (kept, lost) => format!("{} kept, {lost} to be made again", count(kept)),
+            )
+            .into(),
+            Done::Resolved | Done::Reverted => counted
+                .said(format!("{path} changed meanwhile: nothing was written, it is shown as it is now; ")),
+        }));
     }
 }

@@ -14,6 +14,7 @@ impl State {
     /// A key while the result is edited.
     pub(super) fn edit(&mut self, action: Action, out: &mut Vec<Out>) {
         let height = self.drawn.rows;
+        self.keeping.owed = true;
         let Some(text) = self.text_mut() else { return };
         let Some(editor) = &mut text.editor else { return };
         match action {
@@ -44,6 +45,7 @@ impl State {
     pub(super) fn write_in(&mut self, what: impl FnOnce(&mut Editor)) {
         if let Some(editor) = self.text_mut().and_then(|text| text.editor.as_mut()) {
             what(editor);
+            self.keeping.owed = true;
         }
     }
 
@@ -70,8 +72,9 @@ impl State {
 
     pub(super) fn edited(&mut self, bytes: Vec<u8>, out: &mut Vec<Out>) {
         let height = self.drawn.rows;
-        let Some(text) = self.text_mut().filter(|text| text.fixed.is_none()) else { return };
         let mut left = None;
+        self.keeping.owed = true;
+        let Some(text) = self.text_mut().filter(|text| text.fixed.is_none()) else { return };
         text.change(|resolution| left = markers::back(resolution, &bytes).err());
         match left {
             None => {
@@ -100,10 +103,32 @@ impl State {
     /// Shows a whole result as a proposal.
     pub(super) fn adopt(&mut self, result: &[u8], from: &'static str, out: &mut Vec<Out>) {
         let changed = self.change(|resolution| resolution.adopt(result));
+        self.proposed(changed, from, out);
+    }
+
+    /// Shows a merge as a proposal: what it leaves open stays so.
+    pub(super) fn take_merge(&mut self, merge: &[u8], from: &'static str, out: &mut Vec<Out>) {
+        let mut whole = true;
+        let changed = self.change(|resolution| whole = markers::adopt(resolution, merge));
+        if whole {
+            self.proposed(changed, from, out);
+        } else {
+            out.push(Out::Say(
+                format!("the merge {from} has half a conflict in it, and is not taken").into(),
+            ));
+        }
+    }
+
+    fn proposed(&mut self, changed: bool, from: &'static str, out: &mut Vec<Out>) {
+        self.keeping.owed = true;
         if let Some(text) = self.text_mut() {
             text.proposal = Some(from);
         }
-        let said = Said::from(format!("a proposal, {from}: "));
+        let left = match self.text().map_or(0, Text::open) {
+            0 => String::new(),
+            open => format!("{} still open · ", hunks(open)),
+        };
+        let said = Said::from(format!("a proposal, {from}: {left}"));
         out.push(Out::Say(if changed {
             let said = said.and("look at it · ").key(Action::ConflictWrite).and(" writes it · ");
             said.key(Action::ConflictUndo).and(" takes it back")

@@ -86,15 +86,14 @@ impl Form {
     }
 
     /// The choice, as it is kept for later.
-    pub fn draft(&self) -> Option<Vec<Choice>> {
-        Some(vec![self.options.get(self.chosen?)?.choice.clone()])
+    pub fn choice(&self) -> Option<&Choice> {
+        Some(&self.options.get(self.chosen?)?.choice)
     }
 
-    /// Goes on with a choice that was kept.
-    pub fn resume(&mut self, choices: &[Choice]) {
-        if let [choice] = choices {
-            self.chosen = self.options.iter().position(|way| way.choice == *choice && way.version.is_some());
-        }
+    /// Goes on with a choice that was kept; whether it can be.
+    pub fn resume(&mut self, choice: &Choice) -> bool {
+        self.chosen = self.options.iter().position(|way| way.choice == *choice && way.version.is_some());
+        self.chosen.is_some()
     }
 
     /// Rows that it wants.

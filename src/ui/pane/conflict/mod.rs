@@ -1,16 +1,18 @@
 //! The conflict viewer: what came back from a child, path by path, and for a conflict the three versions beside each
 //! other with the text that would be written below.
 //!
-//! In reading order: `open` (one path: what can be done with it), `text` (a merge of lines, or two versions to look
+//! In reading order: `open` (one path: what can be done with it), `carried` (what was decided, when something else is
+//! there), `text` (a merge of lines, or two versions to look
 //! at), `forms` (conflicts that are no text), `edit` (the result, written by hand), `list` (the paths); `update` (what
 //! happens, and where each key goes: `choose`, `moves`, `by_hand`, `write`), `ahead` (keys that come before what they are
-//! for), `answer` (what the session tells), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
+//! for), `answer` (what the session tells), `keep` (what was decided, kept as it is made), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
 //! `columns`, `line`, `result`, `paths`, `colours`, `words`, `hints`. Deliberately not here: which lines belong together
 //! and what comes of a choice (`law::merge`), and files: the session is asked (`ui::conflict_update`).
 
 mod ahead;
 mod answer;
 mod by_hand;
+mod carried;
 mod choose;
 mod colours;
 mod columns;
@@ -18,6 +20,7 @@ mod edit;
 mod forms;
 mod heads;
 mod hints;
+mod keep;
 mod line;
 mod list;
 mod moves;
@@ -45,6 +48,7 @@ pub use update::update;
 pub use view::{Seen, Shown, view};
 
 use colours::Colours;
+use keep::Keeping;
 use open::Open;
 
 /// Paths whose choices and steps are remembered besides the one that is open.
@@ -77,6 +81,7 @@ pub struct State {
     stumbled: bool,
     /// What is being written by hand is of versions that are others now: it is looked at when that is done.
     stale: bool,
+    keeping: Keeping,
     /// The text whose open hunks the person is asked about.
     asked_open: Option<u64>,
     /// What was asked and is not answered yet.
@@ -136,7 +141,7 @@ enum Asked {
     Sides(String, TreePath),
     Write(String, TreePath, Done),
     Propose(String, TreePath),
-    Draft,
+    Draft(String, TreePath),
 }
 
 /// What a write does.
@@ -184,6 +189,8 @@ pub enum Msg {
     NotAsked(u64),
     /// What there is may have changed: it is looked at anew.
     Refresh,
+    /// It is time to keep what was decided.
+    Keep,
 }
 
 /// What the viewer wants done.
@@ -232,6 +239,7 @@ impl State {
             trouble: None,
             stumbled: false,
             stale: false,
+            keeping: Keeping::default(),
             asked_open: None,
             asked: Vec::new(),
             last_token: 0,
@@ -265,15 +273,6 @@ impl State {
     /// Takes colours that have come; whether there are any.
     pub fn take_colours(&mut self) -> bool {
         self.colours.take()
-    }
-
-    /// The choices that would be lost if the program ended now, as what keeps them.
-    pub fn keeps(&mut self) -> Option<HandBackAsk> {
-        // what is being written by hand, too
-        if let Some(text) = self.text_mut() {
-            text.fold();
-        }
-        self.open.as_ref().filter(|_| self.shown).and_then(Open::draft)
     }
 
     fn text(&self) -> Option<&text::Text> {

@@ -1,9 +1,10 @@
 //! One path that is open: what is shown of it, and what can be done with it.
 
+use super::carried::{Carried, Counted};
 use super::forms::Form;
 use super::said::Said;
 use super::text::Text;
-use crate::api::hand_back::{ByHand, HandBackAsk, Sided, Sides, Take};
+use crate::api::hand_back::{ByHand, Draft, HandBackAsk, Sided, Sides, Take};
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::tree::{TreePath, Version};
 use crate::law::merge::regions::{Side, Three, is_binary};
@@ -21,29 +22,19 @@ pub(super) struct Open {
     pub form: Option<Form>,
     /// The versions, where they are text: to be merged, or only looked at.
     pub text: Option<Text>,
+    /// What was decided of a text while none is there.
+    pub waits: Option<Resolution>,
+    /// What was decided and fits nothing that is there.
+    pub rest: Draft,
 }
 
 impl Open {
-    /// Opens a path, with the choices that are kept of it.
-    pub fn new(id: u64, sides: Sides, by_hand: ByHand) -> Open {
+    /// Opens a path, with what was decided of it.
+    pub fn new(id: u64, sides: Sides, by_hand: ByHand, carried: Carried) -> (Open, Counted) {
         let (form, text) = parts(&sides, by_hand);
-        let mut new = Open { id, sides, by_hand, form, text };
-        if let Some(choices) = new.sides.draft.clone() {
-            new.resume(choices);
-        }
-        new
-    }
-
-    fn resume(&mut self, choices: Vec<Choice>) {
-        if let Some(form) = &mut self.form {
-            form.resume(&choices);
-        } else if let Some(text) = self.text.as_mut().filter(|text| text.fixed.is_none())
-            && let Some(resumed) = Resolution::resumed(text.resolution.three().clone(), choices)
-        {
-            let (sides, executable) = (text.sides.clone(), text.executable);
-            *text = Text::of(resumed, &sides, None);
-            text.executable = executable;
-        }
+        let mut new = Open { id, sides, by_hand, form, text: None, waits: None, rest: Draft::default() };
+        let counted = new.take_up(text, carried);
+        (new, counted)
     }
 
     /// Whether it is this path of this child.
@@ -83,53 +74,37 @@ impl Open {
         self.versions() != other || self.by_hand != by_hand || self.sides.verdict != sides.verdict
     }
 
-    /// The same path with what is there now; in place: whether nothing changed, else the choices that were kept and
-    /// those that were lost.
-    pub fn again(&mut self, id: u64, sides: Sides, by_hand: ByHand) -> Option<(usize, usize)> {
+    /// The same path with what is there now; in place: none if nothing changed, else what became of the choices.
+    pub fn again(&mut self, id: u64, sides: Sides, by_hand: ByHand) -> Option<Counted> {
         if !self.differs(&sides, by_hand) {
-            self.sides = sides;
+            // what is kept of it is as this one keeps it
+            self.sides = Sides { draft: self.sides.draft.take(), ..sides };
             return None;
         }
-        let old = std::mem::replace(self, Open::new(id, sides, by_hand));
-        let (Some(before), Some(now)) = (old.text, &mut self.text) else { return Some((0, 0)) };
-        if before.fixed.is_some() || now.fixed.is_some() {
-            return Some((0, 0));
-        }
-        let again = before.resolution.again(now.resolution.three().clone());
-        let (sides, executable) = (now.sides.clone(), now.executable);
-        *now = Text::of(again.resolution, &sides, None);
-        (now.executable, now.top, now.left) = (executable, before.top, before.left);
-        if before.mode_made {
-            (now.executable, now.mode_made) = (before.executable, true);
-        }
-        Some((again.kept, again.lost))
+        let (draft, carried) = (self.sides.draft.take(), Carried::of(self));
+        let (new, counted) = Open::new(id, Sides { draft, ..sides }, by_hand, carried);
+        *self = new;
+        Some(counted)
     }
 
     /// What keeps the choices for later; none: there is nothing to keep, and nothing was.
     pub fn draft(&self) -> Option<HandBackAsk> {
-        let choices = match (&self.form, &self.text) {
-            (Some(form), _) => form.draft(),
-            (None, Some(text)) if text.fixed.is_none() && text.is_touched() => {
-                Some(text.resolution.choices().to_vec())
-            }
-            (None, _) => None,
-        };
-        if choices == self.sides.draft {
+        let draft = self.is_merge().then(|| self.decided())?;
+        if draft == self.sides.draft {
             return None;
         }
+        let sides = &self.sides;
         Some(HandBackAsk::KeepDraft {
-            child: self.sides.child.clone(),
-            path: self.sides.path.clone(),
-            of: Box::new(self.versions().map(Clone::clone)),
-            choices,
+            child: sides.child.clone(),
+            path: sides.path.clone(),
+            of: Box::new([sides.base.version.clone(), sides.theirs.version.clone()]),
+            draft: draft.map(Box::new),
         })
     }
 
     /// The draft is kept.
     pub fn kept(&mut self) {
-        if let Some(HandBackAsk::KeepDraft { choices, .. }) = self.draft() {
-            self.sides.draft = choices;
-        }
+        self.sides.draft = self.decided();
     }
 
     /// What is written, and the choices that say so; none: a form in which nothing is chosen.
@@ -171,13 +146,29 @@ fn changed_since(sides: &Sides, by_hand: ByHand) -> bool {
     sides.verdict == Verdict::Taken && now != left.tracked()
 }
 
-fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Text>) {
+/// Versions to be shown as text.
+#[derive(Debug)]
+pub(super) struct Versions {
+    pub three: Three,
+    pub seen: Vec<Side>,
+    /// They are looked at only: why nothing can be chosen.
+    pub fixed: Option<Said>,
+    /// Whether the result may be run by its owner.
+    pub executable: bool,
+}
+
+impl Versions {
+    fn looked_at(three: Three, seen: &[Side], why: Said) -> Versions {
+        Versions { three, seen: seen.to_vec(), fixed: Some(why), executable: false }
+    }
+}
+
+fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Versions>) {
     use Side::{Base, Child, Parent};
     let by_hand = if changed_since(sides, by_hand) { ByHand::Outside } else { by_hand };
     let (base, parent, theirs) = (text_of(&sides.base), text_of(&sides.parent), text_of(&sides.theirs));
     let look = |one: Option<&[u8]>, other: Option<&[u8]>, third: Option<&[u8]>, seen: &[Side], why: Said| {
-        let text = Text::new(Three::new(one?, other?, third?), seen, Some(why));
-        Some(text).filter(|text| !text.hunks().is_empty())
+        Some(Versions::looked_at(Three::new(one?, other?, third?), seen, why))
     };
     let keyed = |before: &str, key: Action, after: &str| Said::from(before).key(key).and(after);
     match (sides.verdict, by_hand) {
@@ -193,9 +184,8 @@ fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Text>) {
             }
             let three =
                 Three::new(base.unwrap_or_default(), parent.unwrap_or_default(), theirs.unwrap_or_default());
-            let mut text = Text::new(three, &[Base, Parent, Child], None);
-            text.executable = mode(sides);
-            (None, Some(text))
+            let seen = vec![Base, Parent, Child];
+            (None, Some(Versions { three, seen, fixed: None, executable: mode(sides) }))
         }
         (Verdict::Conflict(_), _) => (Some(Form::new(sides)), removal(sides, base, parent, theirs)),
         (Verdict::Taken, ByHand::Nothing) => {
@@ -224,15 +214,19 @@ fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Text>) {
 }
 
 /// Where one removed what the other changed: the change.
-fn removal(sides: &Sides, base: Option<&[u8]>, parent: Option<&[u8]>, theirs: Option<&[u8]>) -> Option<Text> {
+fn removal(
+    sides: &Sides,
+    base: Option<&[u8]>,
+    parent: Option<&[u8]>,
+    theirs: Option<&[u8]>,
+) -> Option<Versions> {
     let gone = |sided: &Sided| *sided.version.tracked() == Version::Absent;
     let (three, seen) = match (gone(&sides.parent), gone(&sides.theirs)) {
         (true, false) => (Three::new(base?, base?, theirs?), [Side::Base, Side::Child]),
         (false, true) => (Three::new(base?, parent?, base?), [Side::Base, Side::Parent]),
         (true, true) | (false, false) => return None,
     };
-    let text = Text::new(three, &seen, Some("it is chosen for the whole file".into()));
-    Some(text).filter(|text| !text.hunks().is_empty())
+    Some(Versions::looked_at(three, &seen, "it is chosen for the whole file".into()))
 }
 
 /// Whether the result may be run by its owner: who changed that, has it.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::edit::Editor;
 use super::said::Said;
 use super::{Look, words};
-use crate::law::merge::regions::{Changed, Ending, Side, Three, Whitespace};
+use crate::law::merge::decision::Decision;
+use crate::law::merge::regions::{Changed, Ending, Side, Whitespace};
 use crate::law::merge::resolution::{Choice, Resolution};
 use crate::ui::widget::align::{Table, table};
 
@@ -48,11 +49,6 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub fn new(three: Three, sides: &[Side], fixed: Option<Said>) -> Text {
-        let resolution = Resolution::new(three);
-        Self::of(resolution, sides, fixed)
-    }
-
     pub fn of(resolution: Resolution, sides: &[Side], fixed: Option<Said>) -> Text {
         let kinds: Vec<Ending> = [Side::Base, Side::Parent, Side::Child]
             .into_iter()
@@ -151,11 +147,6 @@ impl Text {
         if self.fixed.is_some() { 0 } else { self.resolution.open().count() }
     }
 
-    /// Whether anyone chose something that is not written.
-    pub fn is_touched(&self) -> bool {
-        (0..self.resolution.regions().len()).any(|at| self.resolution.is_made(at))
-    }
-
     /// Whether a hunk differs in whitespace only, while that is set aside.
     pub fn is_blank(&self, at: usize, whitespace: Whitespace) -> bool {
         let squeeze = |side: Side| {
@@ -234,6 +225,18 @@ impl Text {
             self.count();
         }
         changed
+    }
+
+    /// What is decided, with what is being written by hand.
+    pub fn decided(&self) -> Vec<Decision> {
+        match self.editor.as_ref().filter(|editor| editor.is_touched()) {
+            Some(editor) => {
+                let mut with = self.resolution.clone();
+                with.edit(&editor.text());
+                with.kept()
+            }
+            None => self.resolution.kept(),
+        }
     }
 
     /// Takes what is being written by hand; whether something was.

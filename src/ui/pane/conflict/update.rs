@@ -14,6 +14,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
     match msg {
         Msg::Enter => {
             (state.shown, state.entered) = (true, true);
+            state.keeping.failed = false;
             state.refresh(&mut out);
         }
         Msg::EnterChild(child) => {
@@ -24,6 +25,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
             state.refresh(&mut out);
         }
         Msg::Refresh => state.refresh(&mut out),
+        Msg::Keep => state.keep(&mut out),
         Msg::Do(action) => {
             if state.edits() {
                 state.edit(action, &mut out);
@@ -92,9 +94,13 @@ impl State {
         match action {
             A::ConflictWrite => return self.ask_write(out),
             A::ConflictRevert => return self.revert(out),
-            A::ConflictUndo => return self.undo(out),
+            A::ConflictUndo => {
+                self.keeping.owed = true;
+                return self.undo(out);
+            }
             _ => {}
         }
+        self.keeping.owed = true;
         if !self.drawn.versions {
             let unseen = Said::from("nothing is chosen unseen: ").key(A::ConflictOpen);
             return out.push(Out::Say(unseen.and(" shows the path")));
