@@ -75,8 +75,8 @@ pub struct AgentNode {
 pub struct AgentRow {
     /// What it is.
     pub node: AgentNode,
-    /// Whether it is held inside its copy; none: it has none, or that is not known yet.
-    pub held: Option<bool>,
+    /// How it is held inside its copy; none: it has none, or that is not known yet.
+    pub held: Option<Hold>,
     /// How it stands.
     pub state: AgentState,
     /// Calls that it made so far.
@@ -91,6 +91,28 @@ pub struct AgentRow {
     pub asks: usize,
     /// When it began to work.
     pub began: Option<Millis>,
+}
+
+/// How an agent is held inside its copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// With its commands.
+    Held,
+    /// It has no commands, for they could not be.
+    NoCommands,
+    /// Its commands are not, and can reach everything.
+    NotHeld,
+}
+
+impl Hold {
+    /// In a word or two.
+    pub fn word(self) -> &'static str {
+        match self {
+            Hold::Held => "held",
+            Hold::NoCommands => "no commands",
+            Hold::NotHeld => "not held",
+        }
+    }
 }
 
 /// How an agent stands.

@@ -102,7 +102,9 @@ impl Owner {
                 self.say(Level::Warning, note.clone());
             }
             self.system = prompt::system(&self.cwd, &found)
-                + &self.options.child.as_ref().map_or_else(String::new, as_agent);
+                + &self.options.child.as_ref().map_or_else(String::new, |child| {
+                    super::children::as_agent(&child.name, self.options.held.as_deref())
+                });
             self.instructions = found;
             self.meter.fixed_bytes = fixed_bytes(&self.system, &self.tools);
         }
@@ -141,17 +143,6 @@ impl Owner {
         let cwd = self.site().disk(&self.cwd);
         spawn::blocking(self.words.clone(), move || Word::Git(git::state(&cwd, GIT_MAX)), || Word::Nothing);
     }
-}
-
-/// What an agent is told of itself.
-fn as_agent(child: &super::ChildOf) -> String {
-    format!(
-        "\n\n# You are a subagent\n\nYou are the agent `{}`: another model asked for you, and the first message is its \
-         task for you. Nobody reads along. What you say last, when you are done, is your report to it: say what you \
-         did, what you found and what is left, in few words. Wait for commands and agents of yours whose results you \
-         need before you report: what still runs then is ended.\n",
-        child.name
-    )
 }
 
 /// The tools as providers are told them.

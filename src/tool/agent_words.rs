@@ -1,6 +1,6 @@
 //! Subagents in words, for the model: a line for each that is there, and the report of an end.
 
-use crate::api::agent::{AgentEnd, AgentRow, AgentState, LeftOpen, Workspace, copied};
+use crate::api::agent::{AgentEnd, AgentRow, AgentState, Hold, LeftOpen, Workspace, copied};
 use crate::base::Millis;
 use crate::law::hand_back::tree::named;
 use crate::tool::bash_end::line;
@@ -34,7 +34,10 @@ pub fn row_in_words(path: &str, row: &AgentRow, now: Millis) -> String {
             format!("has ended: {}{}", end.end.words(), back.unwrap_or_default())
         }
     };
-    let held = if row.held == Some(false) { ", not held" } else { "" };
+    let held = match row.held {
+        Some(hold @ (Hold::NoCommands | Hold::NotHeld)) => format!(", {}", hold.word()),
+        Some(Hold::Held) | None => String::new(),
+    };
     let does = if row.now.is_empty() { String::new() } else { format!(": {}", one_line(&row.now, NOW_MAX)) };
     let used = row.usage.total();
     format!("{path} ({}{held}) {state}, {} calls, {used} tokens{does}", row.node.workspace.word(), row.calls)

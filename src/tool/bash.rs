@@ -29,6 +29,7 @@ use crate::process::{News, Running, read_bounded};
 use crate::sandbox::{Profile, Wanted, spawn};
 use crate::tool::bash_end::{Why, Words, detached};
 use crate::tool::desk::{NewJob, Place};
+use crate::tool::site::{Site, runs_in};
 use crate::tool::wait::{Until, wait};
 use crate::tool::{CallContext, Later, Tool, ToolEnd};
 
@@ -71,7 +72,7 @@ impl Bash {
         let wanted = Wanted {
             argv: argv(context, &input.command)?,
             environment: context.environment.clone(),
-            cwd: context.cwd.clone(),
+            cwd: runs_in(&context.cwd, context.held.as_ref()).to_owned(),
             dir: context.call_dir.clone(),
             limits,
             truncation: context.truncation,
@@ -179,7 +180,7 @@ async fn hand_over(
     let job = NewJob {
         call: context.call.clone(),
         command: command.to_owned(),
-        cwd: context.cwd.clone(),
+        cwd: runs_in(&context.cwd, context.held.as_ref()).to_owned(),
         by,
         hidden: context.hidden,
         terminal: told.terminal,
@@ -257,6 +258,10 @@ impl Tool for Bash {
             command: Some(command.clone()),
             preview: Preview::Command { command, cwd: cwd.to_owned() },
         })
+    }
+
+    fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
+        self.wish(site.runs_in(), input)
     }
 
     fn run<'a>(&'a self, context: &'a CallContext, input: &'a Value) -> Later<'a, ToolEnd> {

@@ -7,6 +7,7 @@ use crate::base::{JobId, plain};
 use crate::law::job::{By, End, JobLimits, signal_name};
 use crate::law::output::{Kept, render};
 use crate::process::record::{Named, OUTPUT_FILE, Record};
+use crate::tool::site::runs_in;
 use crate::tool::{CallContext, ToolEnd};
 
 /// Processes that a result names; more are counted.
@@ -186,7 +187,7 @@ pub fn line(text: &mut String, line: &str) {
 
 /// Where a command ran that changed the directory.
 fn stays(context: &CallContext) -> String {
-    let cwd = context.cwd.display();
+    let cwd = runs_in(&context.cwd, context.held.as_ref()).display();
     format!("[ran in {cwd}; the next command starts there again: a cd does not persist]")
 }
 

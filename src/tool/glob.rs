@@ -119,7 +119,7 @@ fn list(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
                 files.push((Reverse(changed.unwrap_or(SystemTime::UNIX_EPOCH)), seen));
             }
             Ok(_) => {}
-            Err(error) => unread.add(error),
+            Err(error) => unread.add(call.site.say(error)),
         }
     }
     let cut = files.len() >= FILES_MAX;

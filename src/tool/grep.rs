@@ -163,7 +163,7 @@ fn search(call: &BlockingCall, input: &Value) -> Result<ToolEnd, String> {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                tally.unread.add(error);
+                tally.unread.add(call.site.say(error));
                 continue;
             }
         };

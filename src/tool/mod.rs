@@ -171,7 +171,7 @@ pub trait Tool: Send + Sync {
     /// What this call wants to do, before anything runs. `Err` says what is wrong with the input; it
     /// settles the call as an error without asking anyone. Blocking (reads files for the diff).
     fn wish(&self, cwd: &std::path::Path, input: &Value) -> Result<Wish, String>;
-    /// The same where the directory may be a copy: for tools whose input has paths.
+    /// The same where the directory may be a copy: for tools whose input has paths, and for commands.
     fn wish_in(&self, site: &Site, input: &Value) -> Result<Wish, String> {
         self.wish(site.cwd(), input)
     }

@@ -18,6 +18,7 @@ use crate::tool::{path, spot};
 #[derive(Clone, Debug)]
 pub struct Site {
     cwd: PathBuf,
+    runs_in: PathBuf,
     copy: Option<Copy>,
 }
 
@@ -32,18 +33,23 @@ struct Copy {
 impl Site {
     /// A session's directory itself.
     pub fn at(cwd: &Path) -> Site {
-        Site { cwd: cwd.to_owned(), copy: None }
+        Site { cwd: cwd.to_owned(), runs_in: cwd.to_owned(), copy: None }
     }
 
     /// A session's directory, or the copy of it that is held.
     pub fn of(cwd: &Path, held: Option<&Arc<Held>>) -> Site {
         let copy = held.map(|held| Copy { view: held.view(), session: held.session().map(Path::to_owned) });
-        Site { cwd: cwd.to_owned(), copy }
+        Site { cwd: cwd.to_owned(), runs_in: runs_in(cwd, held).to_owned(), copy }
     }
 
     /// The directory, as the agent sees it.
     pub fn cwd(&self) -> &Path {
         &self.cwd
+    }
+
+    /// Where its commands begin: the copy itself where they are not held.
+    pub fn runs_in(&self) -> &Path {
+        &self.runs_in
     }
 
     /// The copy that is worked in, in the place of the directory; none: it is worked in itself.
@@ -108,8 +114,24 @@ impl Site {
         path::show(&self.cwd, seen)
     }
 
+    /// Words in which places of the disk may be named, with the names that the agent sees.
+    pub fn say(&self, words: impl std::fmt::Display) -> String {
+        let words = words.to_string();
+        match &self.copy {
+            Some(Copy { view, .. }) => {
+                words.replace(&*view.copy.to_string_lossy(), &view.parent.to_string_lossy())
+            }
+            None => words,
+        }
+    }
+
     /// Opens a file of a search for reading. In a copy no link is followed to it.
     pub fn open(&self, disk: &Path) -> io::Result<File> {
         if self.copy.is_some() { spot::open_real(disk) } else { File::open(disk) }
     }
+}
+
+/// Where the commands of a session begin that works in `cwd`, or in a copy of it.
+pub fn runs_in<'a>(cwd: &'a Path, held: Option<&'a Arc<Held>>) -> &'a Path {
+    held.map_or(cwd, |held| held.cwd())
 }

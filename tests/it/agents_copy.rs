@@ -2,6 +2,7 @@
 //!
 //! Not here: what its tools and commands do there (`hold`), how its changes come back (`hand_back`).
 
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use serde_json::json;
 use windlass::api::access::Mode;
 use windlass::api::agent::AgentState;
 use windlass::api::command::{AgentAsk, Command};
+use windlass::api::entry::CallStatus;
 use windlass::engine::Which;
 use windlass::provider::scripted::Scripted;
 
@@ -67,4 +69,31 @@ fn an_agent_in_a_copy_goes_by_the_instructions_of_its_copy() {
     assert!(again[0].contains("as the agent wrote") && !again[0].contains("as the parent"), "{}", again[0]);
     assert!(again[0].contains(&named(&place.cwd().join("AGENTS.md"))), "{}", again[0]);
     assert!(end.hand_back.is_some(), "{end:?}");
+}
+
+#[test]
+fn a_session_is_open_while_a_copy_that_was_cut_is_removed() {
+    let place = Place::new();
+    let mut session = place.open(&script(&[says("hello")], &[]), Mode::Auto, Which::New);
+    session.send("hello");
+    session.turn_end(1);
+    let id = session.id();
+    session.close();
+    // what a crash leaves of a copy; who holds its lock makes the removal take as long as the largest would
+    let rooms = place.dirs().workspaces_of(&id);
+    std::fs::create_dir_all(rooms.join("x/base/d")).unwrap();
+    let mut private = std::fs::OpenOptions::new();
+    let lock = private.write(true).create_new(true).mode(0o600).open(rooms.join("x/lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+
+    let text = script(&[calls(&[spawn("x", "isolated")]), says("asked")], &[("x", vec![says("x done")])]);
+    let mut session = place.open(&text, Mode::Auto, Which::Id(id));
+    session.send("go");
+    session.turn_end(2);
+    assert_eq!(session.settles()[0].status, CallStatus::Ok, "its name is free: {:?}", session.settles());
+    ended(&mut session, "x");
+    drop(lock);
+    session.close();
+    let left: Vec<_> = std::fs::read_dir(&rooms).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "x"), "{left:?}");
 }

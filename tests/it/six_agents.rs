@@ -110,6 +110,16 @@ fn six_agents_come_back_to_a_directory_without_git() {
 
 #[test]
 fn six_agents_come_back_to_a_dirty_tree_and_all_that_is_none_of_theirs_stays_as_it_was() {
+    in_a_dirty_tree(by_keys);
+}
+
+#[test]
+fn six_agents_come_back_to_a_dirty_tree_by_commands_and_all_that_is_none_of_theirs_stays_as_it_was() {
+    in_a_dirty_tree(by_command);
+}
+
+/// What was changed, staged, untracked or ignored before is there afterwards, byte for byte.
+fn in_a_dirty_tree(resolve: fn(&Scene)) {
     let scene = Scene::new();
     for (name, text) in [(".gitignore", "target/\n*.log\n"), ("gone.txt", "gone\n"), ("staged.txt", "one\n")]
     {
@@ -137,7 +147,7 @@ fn six_agents_come_back_to_a_dirty_tree_and_all_that_is_none_of_theirs_stays_as_
         fs::write(scene.work().join(OsString::from_vec(name.to_vec())), name).unwrap();
     }
     let before = scene.all();
-    by_keys(&scene);
+    resolve(&scene);
     let after = scene.all();
     let kept = |all: &scene::All| -> scene::All {
         let theirs = |path: &std::path::Path| scene::THEIRS.iter().any(|name| path.starts_with(name));

@@ -32,17 +32,21 @@ pub struct Known {
     pub dismissed: BTreeMap<String, u32>,
 }
 
-/// Removes copies that a crash cut while they were made: nobody worked in them, and no agent is known by them.
-fn sweep(rooms: &Path, known: &BTreeSet<PathBuf>) {
+/// Sets copies aside that a crash cut while they were made: nobody worked in them, and no agent is known by them. They
+/// are removed beside the session, for that may take long.
+fn cut_births(rooms: &Path, known: &BTreeSet<PathBuf>) -> Vec<Room> {
+    let mut cut = Vec::new();
     for (_, room) in workspace::rooms::rooms(rooms).unwrap_or_default() {
         let used = room.is_born() || room.record().exists() || room.is_cut();
-        if !used
-            && !known.contains(room.dir())
-            && let Err(error) = room.drop_all()
-        {
-            tracing::warn!("a copy that was cut stays: {}", chain(&error));
+        if used || known.contains(room.dir()) {
+            continue;
+        }
+        match room.set_aside() {
+            Ok(room) => cut.push(room),
+            Err(error) => tracing::warn!("a copy that was cut stays: {}", chain(&error)),
         }
     }
+    cut
 }
 
 impl Owner {
@@ -53,8 +57,8 @@ impl Owner {
         let rooms: BTreeSet<PathBuf> = nodes.filter_map(|node| node.room.clone()).collect();
         let place = self.options.dirs.workspaces_of(&self.session_id);
         if self.read_only.is_none() {
-            sweep(&place, &rooms);
-            self.go_on_cleaning(ends.values().map(|end| end.node.session.clone()).collect());
+            let cut = cut_births(&place, &rooms);
+            self.go_on_cleaning(cut, ends.values().map(|end| end.node.session.clone()).collect());
         }
         let (here, up) = (self.here(), self.post.path.clone());
         self.post.dismissed_before(known.dismissed);
@@ -89,12 +93,20 @@ impl Owner {
         }
     }
 
-    /// Removes what is left of copies whose removal was cut.
-    fn go_on_cleaning(&self, agents: Vec<SessionId>) {
+    /// Removes copies whose making was cut, and what is left of those whose removal was.
+    fn go_on_cleaning(&self, cut: Vec<Room>, agents: Vec<SessionId>) {
         let (dirs, session) = (self.options.dirs.clone(), self.session_id.clone());
         let leaving_waits = self.post.crew.beside();
         spawn::task(async move {
-            spawn::off_the_loop(move || clean_up_all(&dirs, &session, &agents)).await;
+            spawn::off_the_loop(move || {
+                for room in cut {
+                    if let Err(error) = room.drop_all() {
+                        tracing::warn!("a copy that was cut stays: {}", chain(&error));
+                    }
+                }
+                clean_up_all(&dirs, &session, &agents);
+            })
+            .await;
             drop(leaving_waits);
         });
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
 
-use crate::api::agent::{AgentNode, AgentState, Workspace};
+use crate::api::agent::{AgentNode, AgentState, Hold, Workspace};
 use crate::base::chain;
 use crate::engine::hand_back::in_turn;
 use crate::engine::options::Options;
@@ -42,13 +42,20 @@ async fn run(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
     let Some((options, node)) = crew.look(&path, |kid| (kid.options.clone(), kid.row.node.clone())) else {
         return;
     };
-    let (stood, made) = match prepare(&crew, &path, &node).await {
+    let (mut stood, made) = match prepare(&crew, &path, &node).await {
         Ok(stood) => stood,
         Err(why) => return crew.unprepared(&path, why),
     };
     // what an earlier program left in its copy stays
     let unused = made.then_some(&node);
-    let (session, woken) = match opened(&crew, &path, &node, options).await {
+    let opened = match hold(&crew, &path, &node, options).await {
+        Ok(options) => {
+            stood.warnings.extend(options.held.as_ref().and_then(|held| less_held(held.commands())));
+            opened(&crew, &path, options).await
+        }
+        Err(why) => Err(why),
+    };
+    let (session, woken) = match opened {
         Ok(opened) => opened,
         Err(why) => {
             drop_room(unused).await;
@@ -70,13 +77,7 @@ async fn run(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
 }
 
 /// Its session is opened; woken when its record changes.
-async fn opened(
-    crew: &Crew,
-    path: &str,
-    node: &AgentNode,
-    options: Options,
-) -> Result<(Opened, Arc<Notify>), String> {
-    let options = hold(crew, path, node, options).await?;
+async fn opened(crew: &Crew, path: &str, options: Options) -> Result<(Opened, Arc<Notify>), String> {
     let woken = Arc::new(Notify::new());
     let (ringer, front) = (Arc::clone(&woken), crew.front_wake());
     let wake: Wake = Arc::new(move || {
@@ -103,11 +104,31 @@ async fn hold(crew: &Crew, path: &str, node: &AgentNode, options: Options) -> Re
         return Ok(options);
     };
     let commands = Commands::choose(&hold::available().await, options.limits.unheld_commands);
-    crew.update(path, |kid| kid.row.held = Some(commands == Commands::Held));
+    let how = match commands {
+        Commands::Held => Hold::Held,
+        Commands::Unheld => Hold::NotHeld,
+        Commands::Refused(_) => Hold::NoCommands,
+    };
+    crew.update(path, |kid| kid.row.held = Some(how));
     let (dirs, room) = (options.dirs.clone(), Room::at(room));
     let held = spawn::off_the_loop(move || Held::new(&dirs, &seen, room.dir(), &room.copy(), commands)).await;
     let held = held.map_err(|error| format!("its copy cannot be found: {error}"))?;
     Ok(Options { held: Some(Arc::new(held)), ..options })
+}
+
+/// What is told of an agent in a copy that is not held as others are.
+fn less_held(commands: &Commands) -> Option<String> {
+    match commands {
+        Commands::Held => None,
+        Commands::Unheld => Some(
+            "its commands are not held in its copy: they can reach everything (the setting agents.unheld_commands)"
+                .to_owned(),
+        ),
+        Commands::Refused(why) => Some(format!(
+            "it has no `bash`: on this machine its commands cannot be held in its copy ({why}). `windlass doctor` says \
+             what is missing; with agents.unheld_commands they run without a hold"
+        )),
+    }
 }
 
 /// Makes its copy, if it is to have one; whether this run made it. Else why not; none: it was given up, and nothing of it

@@ -4,7 +4,7 @@
 //! place among them), `kid` (what is kept of each), `asking` (where calls ask for them), `live` (the task of one run:
 //! its copy, its session, its end), `watch` (what its record tells goes to its row), `back` (its hand-back), `ending`
 //! (its end, kept before that), `session` (the owner's part: nodes in the journal, ends in the conversation,
-//! approvals), `unheard` (ends for a session that is closed), `found` (agents of an earlier program).
+//! approvals), `told` (what its model is told of itself), `unheard` (ends for a session that is closed), `found` (agents of an earlier program).
 //!
 //! Not here: who works when and who has ended (`law::children`), the copies themselves (`workspace::child`).
 
@@ -17,6 +17,7 @@ mod kid;
 mod live;
 mod post;
 mod session;
+mod told;
 mod unheard;
 mod watch;
 
@@ -25,3 +26,4 @@ pub use crew::Crew;
 pub use found::{Known, has_copy};
 pub use kid::ChildOf;
 pub use post::Post;
+pub use told::as_agent;

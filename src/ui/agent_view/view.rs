@@ -90,7 +90,7 @@ fn head(
     // what gives way first has the highest number
     let mut facts = vec![
         (row.node.workspace.word().to_owned(), 2),
-        (agents::held(row).to_owned(), u8::from(row.held != Some(false))),
+        (agents::held(row).to_owned(), u8::from(!agents::is_less_held(row))),
         (agents::calls(row.calls), 3),
         (tokens, 4),
         (model_name, 5),

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::FileType;
+use rustix::io::Errno;
 
 use super::beneath::{Beneath, Nearby};
 use super::error::Error;
@@ -73,8 +74,13 @@ fn by_git(
         let name = name.strip_suffix(b"/").unwrap_or(name);
         let whole = at.map_or(name.to_vec(), |at| [at.as_bytes(), b"/", name].concat());
         let Some(path) = TreePath::new(whole) else { continue };
-        let is_dir =
-            nearby.stat(&path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        // git lists what a sparse checkout leaves out, or what somebody removed
+        let kind = match nearby.stat(&path) {
+            Ok(stat) => Some(FileType::from_raw_mode(stat.st_mode)),
+            Err(Errno::NOENT) => continue,
+            Err(_) => None,
+        };
+        let is_dir = kind == Some(FileType::Directory);
         let repository =
             || top.join(OsStr::from_bytes(path.as_bytes())).join(".git").symlink_metadata().is_ok();
         if !is_dir {

@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use super::Room;
 use super::error::Error;
 use super::hand_back::Record;
-use super::removal::remove_all;
+use super::removal::{move_aside, remove_all};
 use crate::law::hand_back::rise::name_of;
 use crate::law::hand_back::tree::TreePath;
 use crate::store;
 use crate::store::private;
+
+/// Most workspaces of one name that wait to be dropped.
+const ASIDE_MAX: u32 = 1000;
 
 /// How a child's workspace stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +75,20 @@ impl Room {
     pub(super) fn name_parent(&self, parent: &Path) -> Result<(), Error> {
         let whole = fs::canonicalize(parent).map_err(Error::io("open", parent))?;
         Ok(private::replace(&self.parent_name(), OsStr::as_bytes(whole.as_os_str()))?)
+    }
+
+    /// Gives its name away, so that another can have it at once; where it is now, to be dropped. Quick, whatever its size.
+    pub fn set_aside(&self) -> Result<Room, Error> {
+        let name = self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // no child's name has two dots in it; one that has is aside already
+        if name.contains("..") {
+            return Ok(self.clone());
+        }
+        let mut places = (0..ASIDE_MAX).map(|n| self.dir.with_file_name(format!("{name}..{n}")));
+        let place =
+            places.find(|place| place.symlink_metadata().is_err()).unwrap_or_else(|| self.dir.clone());
+        move_aside(&self.dir, &place)?;
+        Ok(Room::at(place))
     }
 
     /// Drops the workspace: copy, versions, records. Nothing of it can be had back.

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use windlass::law::job::End;
 use windlass::sandbox::hold::{Commands, Held};
+use windlass::workspace::child::listing::list;
 use windlass::workspace::child::{Progress, Room};
 
 use super::{Place, fingerprint, write};
@@ -151,6 +152,52 @@ async fn a_work_tree_beside_its_repository_has_a_copy_of_its_own_too() {
     let main_git = main.join(".git");
     held(&place, &format!("! git --git-dir={} branch evil 2>/dev/null", main_git.display())).await;
     assert_eq!((fingerprint(&place.parent), fingerprint(&main_git)), before);
+}
+
+/// A sparse checkout of `a`, set up by these arguments; everything else is left out.
+async fn sparse(place: &Place, set: &[&str]) {
+    for name in ["top", "a/1", "b/1", "b/2", "c/d/1"] {
+        write(&place.parent.join(name), "1\n");
+    }
+    git(&place.parent, &["init", "-q"]);
+    git(&place.parent, &["config", "user.name", "p"]);
+    git(&place.parent, &["config", "user.email", "p@example.invalid"]);
+    git(&place.parent, &["add", "."]);
+    git(&place.parent, &["commit", "-qm", "one"]);
+    git(&place.parent, &[&["sparse-checkout", "set"], set].concat());
+    assert!(!place.parent.join("b").exists());
+    write(&place.parent.join("a/1"), "2\n");
+    write(&place.parent.join("a/new"), "new\n");
+    // what is not there is not counted
+    assert_eq!(list(&place.parent, 3).unwrap().paths.len(), 3);
+    place.room.make(&place.parent, &Progress::default()).unwrap();
+    let asked: [&[&str]; 5] = [
+        &["status"],
+        &["status", "--porcelain=v2", "--branch"],
+        &["sparse-checkout", "list"],
+        &["ls-files", "-v"],
+        &["diff"],
+    ];
+    let told = asked.map(|asked| git(&place.parent, asked));
+    let before = fingerprint(&place.parent);
+    for (asked, told) in asked.iter().zip(told) {
+        let asked = asked.join(" ");
+        assert_eq!(held(place, &format!("git {asked} 2>/dev/null")).await, told, "{asked} of {set:?}");
+    }
+    held(place, "git add -A; git commit -qm two; git checkout -qb mine; git stash list; test ! -e b; test -z \"$(git status -s)\"").await;
+    assert_eq!(fingerprint(&place.parent), before, "{set:?}");
+    // what is left out can be had, and comes back as what git knows already
+    held(place, "git sparse-checkout disable; cat b/1").await;
+    place.room.hand_back(&place.parent).unwrap();
+    assert_eq!(git(&place.parent, &["status", "-s"]), " M a/1\n?? a/new\n", "{set:?}");
+    assert_eq!(git(&place.parent, &["log", "--format=%s"]), "one\n");
+}
+
+#[tokio::test]
+async fn a_sparse_checkout_is_as_sparse_in_the_copy() {
+    sparse(&Place::empty(), &["a"]).await;
+    sparse(&Place::empty(), &["--sparse-index", "a"]).await;
+    sparse(&Place::empty(), &["--no-cone", "/top", "/a/"]).await;
 }
 
 #[tokio::test]

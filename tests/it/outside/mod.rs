@@ -12,6 +12,7 @@ pub mod rehearsal;
 mod rest;
 mod secrets;
 mod steering;
+mod unheld;
 mod wires;
 
 use std::fs;

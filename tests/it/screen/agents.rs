@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::api::agent::{AgentEnd, AgentNode, AgentRow, AgentState, HandBackReport, Workspace};
+use windlass::api::agent::{AgentEnd, AgentNode, AgentRow, AgentState, HandBackReport, Hold, Workspace};
 use windlass::api::board::Record;
 use windlass::api::command::{AgentAsk, Command};
 use windlass::api::entry::EntryBody;
@@ -37,7 +37,7 @@ fn node(path: &str, workspace: Workspace) -> AgentNode {
 pub fn agent(record: &mut Record, path: &str, state: AgentState) {
     let row = AgentRow {
         node: node(path, Workspace::Isolated),
-        held: Some(true),
+        held: Some(Hold::Held),
         state,
         calls: 12,
         usage: Usage { input: 3000, output: 400, ..Usage::default() },
@@ -85,7 +85,7 @@ fn some() -> Record {
     agent(&mut record, "fmt", AgentState::Stopping);
     agent(&mut record, "net", ended(end("net", End::Failed { why: "no network".into() }, None)));
     agent(&mut record, "old", AgentState::Cut);
-    record.agents.report(&"bench-文書".into(), |row| row.held = Some(false));
+    record.agents.report(&"bench-文書".into(), |row| row.held = Some(Hold::NotHeld));
     record.agents.report(&"fmt".into(), |row| row.now = String::new());
     record::status(&mut record, |status| {
         status.open_conflicts = 1;

@@ -19,7 +19,9 @@ use crate::ui::pane::list::{self, List};
 pub use order::Listed;
 pub use update::{one, update};
 pub use view::{Shown, counts, view};
-pub use words::{calls, ended, hand_back_of, held, lists, mark, open, says, spins, time, tokens, told};
+pub use words::{
+    calls, ended, hand_back_of, held, is_less_held, lists, mark, open, says, spins, time, tokens, told,
+};
 
 /// What the pane remembers.
 #[derive(Debug, Default)]

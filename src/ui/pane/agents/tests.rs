@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::api::agent::{AgentEnd, AgentNode, HandBackReport, Workspace};
+use crate::api::agent::{AgentEnd, AgentNode, HandBackReport, Hold, Workspace};
 use crate::api::message::Usage;
 use crate::base::{Millis, SessionId};
 use crate::law::board::Board;
@@ -31,7 +31,7 @@ fn node(path: &str, asked: u64) -> AgentNode {
 fn row(path: &str, asked: u64) -> AgentRow {
     AgentRow {
         node: node(path, asked),
-        held: Some(true),
+        held: Some(Hold::Held),
         state: AgentState::Working,
         calls: 12,
         usage: Usage { input: 3000, output: 400, ..Usage::default() },
@@ -141,7 +141,11 @@ fn what_ended_is_not_stopped_and_what_has_not_is_not_dismissed() {
         assert!(matches!(one(&mut state, action), Out::Say(_)));
     }
     assert_eq!(one(&mut state, Action::AgentMessage), Out::Message("a".into()));
-    assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("a".into()));
+    assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("room".into()));
+    // told more than once it came back more than once: the newest is meant
+    board.report(&"a".to_owned(), |row| row.node.room = Some("/srv/room.2".into()));
+    taken(&mut state, &board);
+    assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("room.2".into()));
     assert_eq!(one(&mut state, Action::AgentCopy), Out::Copy("It is **done**.".into()));
     assert_eq!(one(&mut state, Action::AgentDismissAll), ask(AgentAsk::Dismiss));
 }

@@ -165,8 +165,9 @@ fn draw_row(
     let open = words::open(&listed.path, row, shown.conflicted);
     let (mark, role) = words::mark(row, spinner(shown.now, shown.still), open);
     let mut x = (x + put(buf, x, y, mark, left(x), ink(role)) as u16 + 1).min(place.right());
-    if row.held == Some(false) && row.end().is_none() {
-        x += put(buf, x, y, "not held ", left(x), ink(Role::Warning)) as u16;
+    if words::is_less_held(row) {
+        let word = format!("{} ", words::held(row));
+        x += put(buf, x, y, &word, left(x), ink(Role::Warning)) as u16;
     }
     let says = words::says(row);
     let end = ending(row, left(x), width(&says), shown.now);

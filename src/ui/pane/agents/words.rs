@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport, copied};
+use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport, Hold, copied};
 use crate::base::Millis;
 use crate::law::children::End;
 use crate::law::hand_back::tree::{TreePath, named};
@@ -139,13 +139,14 @@ fn conflict_list(open: bool, of: Option<&str>, paths: &[TreePath]) -> Option<(&'
     (!paths.is_empty()).then_some((mark, words, role))
 }
 
-/// Whether it is held inside its copy, in words; empty: it has no copy, it has ended, or that is not known yet.
+/// How it is held inside its copy, in words; empty: it has no copy, it has ended, or that is not known yet.
 pub fn held(row: &AgentRow) -> &'static str {
-    match row.held.filter(|_| row.end().is_none()) {
-        Some(true) => "held",
-        Some(false) => "not held",
-        None => "",
-    }
+    row.held.filter(|_| row.end().is_none()).map_or("", Hold::word)
+}
+
+/// Whether it is not held as agents in copies are, which is said first.
+pub fn is_less_held(row: &AgentRow) -> bool {
+    row.end().is_none() && row.held.is_some_and(|hold| hold != Hold::Held)
 }
 
 /// `1 call`, `12 calls`; empty when none.
