@@ -38,17 +38,25 @@ impl Pen {
     }
     /// Whether a space drawn with it shows nothing but its background.
     pub fn is_ground(&self) -> bool {
-        let marks = Modifier::UNDERLINED | Modifier::REVERSED | Modifier::CROSSED_OUT;
-        !self.modifier.intersects(marks) && self.link.is_none()
+        !self.modifier.intersects(marks()) && self.link.is_none()
     }
     /// Whether two spaces, one drawn with each, look the same.
     pub fn same_ground(&self, other: &Pen) -> bool {
         self.is_ground() && other.is_ground() && self.bg == other.bg
     }
+    /// The same, so changed that a space drawn with it looks like one of another's.
+    pub fn grounded_as(self, other: &Pen) -> Self {
+        Self { bg: other.bg, modifier: self.modifier - marks(), link: None, ..self }
+    }
     /// Whether it has the terminal's own background.
     pub fn default_ground(&self) -> bool {
         self.bg == Color::Reset
     }
+}
+
+/// What is seen of a space too.
+fn marks() -> Modifier {
+    Modifier::UNDERLINED | Modifier::REVERSED | Modifier::CROSSED_OUT
 }
 
 const ON: &[(Modifier, u16, u16)] = &[

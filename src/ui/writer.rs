@@ -16,8 +16,19 @@ use super::pen::{self, Pen};
 
 /// Cells drawn again after a glyph of doubtful width.
 const DOUBT_CELLS: u16 = 4;
-/// Fewest changed blanks in a row that are worth an erase.
-const ERASE_MIN: u16 = 5;
+/// Most unchanged cells that are written again to pass them by: a move costs no more.
+const REWRITE_MAX: u16 = 6;
+
+/// Where the terminal's cursor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// There.
+    Cell(u16, u16),
+    /// Behind the last cell of a row: there terminals differ in all but what a carriage return does.
+    Edge(u16),
+    /// Nobody knows.
+    Lost,
+}
 
 /// One place of a row as the terminal is told it.
 #[derive(Clone, Copy, PartialEq)]
@@ -47,7 +58,7 @@ pub struct Writer {
     links: bool,
     before: Option<Buffer>,
     pen: Pen,
-    at: Option<(u16, u16)>,
+    at: At,
     cursor: Option<(u16, u16)>,
     out: Vec<u8>,
 }
@@ -61,7 +72,7 @@ impl Writer {
             links: false,
             before: None,
             pen: Pen::PLAIN,
-            at: None,
+            at: At::Lost,
             cursor: None,
             out: Vec::new(),
         }
@@ -80,7 +91,7 @@ impl Writer {
         let whole = self.before.as_ref().is_none_or(|b| b.area != next.area);
         if whole {
             self.out.extend_from_slice(b"\x1b[?25l\x1b[m\x1b[H\x1b[2J");
-            (self.pen, self.at, self.cursor) = (Pen::PLAIN, Some((0, 0)), None);
+            (self.pen, self.at, self.cursor) = (Pen::PLAIN, At::Cell(0, 0), None);
             self.before = Some(Buffer::empty(next.area));
         }
         let Some(mut before) = self.before.take() else { return &[] };
@@ -127,7 +138,7 @@ impl Writer {
                 continue;
             }
             self.go(x as u16, y, Some(&new));
-            self.glyph(&new[x], x as u16, y, width as u16);
+            self.glyph(&new, &changed, x, y);
             x += usize::from(new[x].width.max(1));
         }
     }
@@ -142,15 +153,24 @@ impl Writer {
         let to_end = x + run == new.len();
         // the last changed blank of the run: what follows it needs nothing
         let used = (0..run).rev().find(|i| changed[x + i]).map_or(0, |i| i + 1);
-        let count = changed[x..x + used].iter().filter(|c| **c).count();
-        let least = usize::from(if to_end { ERASE_MIN - 2 } else { 2 * ERASE_MIN });
-        if count < least {
+        let cost = if to_end {
+            // the cursor stays where it is known, which is worth the rest
+            1
+        } else {
+            // an erase leaves the cursor where it is
+            let next = (x + used..new.len()).find(|x| changed[*x] && new[*x].width > 0);
+            let over = |from: usize| next.map_or(0, |to| sideways(from as u16, to as u16).len());
+            3 + digits(used) + over(x) - over(x + used).min(over(x))
+        };
+        if used <= cost {
             return None;
         }
-        self.go(x as u16, y, Some(new));
-        if !self.pen.same_ground(&first.pen) {
-            self.set_pen(&first.pen);
-        }
+        // blanks before it may be erased again, where that saves a move
+        let begin =
+            (0..x).rev().take_while(|at| new[*at].blank() && new[*at].pen.same_ground(&first.pen)).last();
+        let from = begin.filter(|_| to_end).map_or(x, |begin| self.nearest(begin, x, y));
+        self.go(from as u16, y, Some(new));
+        self.blank_pen(new, changed, x);
         if to_end {
             self.out.extend_from_slice(b"\x1b[K");
         } else {
@@ -164,52 +184,89 @@ impl Writer {
         self.pen = *pen;
     }
 
-    fn glyph(&mut self, glyph: &Glyph<'_>, x: u16, y: u16, width: u16) {
-        if !(glyph.blank() && self.pen.same_ground(&glyph.pen)) {
+    /// The place between two of a row that is reached by the shortest move.
+    fn nearest(&self, first: usize, last: usize, y: u16) -> usize {
+        let here = match self.at {
+            At::Cell(x, _) => usize::from(x).clamp(first, last),
+            At::Edge(_) | At::Lost => first,
+        };
+        let ways = [last, here, first].map(|x| (self.way(x as u16, y, None).len(), x));
+        ways.into_iter().min_by_key(|(long, _)| *long).map_or(last, |(_, x)| x)
+    }
+
+    /// Sets a style in which a blank is the one at `x`. What follows next is written in it too, where it can be.
+    fn blank_pen(&mut self, new: &[Glyph<'_>], changed: &[bool], x: usize) {
+        let own = new[x].pen;
+        if self.pen.same_ground(&own) {
+            return;
+        }
+        let next = (x..new.len()).find(|x| changed[*x] && new[*x].width > 0 && !new[*x].blank());
+        if let Some(next) = next.map(|x| new[x].pen).filter(|next| next.same_ground(&own)) {
+            return self.set_pen(&next);
+        }
+        let cost = |to: &Pen| {
+            let mut out = Vec::with_capacity(48);
+            pen::change(&self.pen, to, &mut out);
+            out.len()
+        };
+        let ways = [own, self.pen.grounded_as(&own), Pen::PLAIN.grounded_as(&own)];
+        if let Some(least) = ways.into_iter().min_by_key(cost) {
+            self.set_pen(&least);
+        }
+    }
+
+    fn glyph(&mut self, new: &[Glyph<'_>], changed: &[bool], x: usize, y: u16) {
+        let glyph = &new[x];
+        if glyph.blank() {
+            self.blank_pen(new, changed, x);
+        } else {
             self.set_pen(&glyph.pen);
         }
         self.out.extend_from_slice(glyph.text.as_bytes());
-        let past = x + glyph.width.max(1);
-        // at the right edge terminals differ in where the cursor is
-        self.at = (past < width && !glyph.doubtful).then_some((past, y));
+        let past = x + usize::from(glyph.width.max(1));
+        self.at = match (glyph.doubtful, past < new.len()) {
+            (true, _) => At::Lost,
+            (false, true) => At::Cell(past as u16, y),
+            (false, false) => At::Edge(y),
+        };
     }
 
     /// Moves the terminal's cursor the shortest way. `row`: what stands in the row it moves in.
     fn go(&mut self, x: u16, y: u16, row: Option<&[Glyph<'_>]>) {
-        if self.at == Some((x, y)) {
-            return;
+        let way = self.way(x, y, row);
+        self.out.extend_from_slice(&way);
+        self.at = At::Cell(x, y);
+    }
+
+    fn way(&self, x: u16, y: u16, row: Option<&[Glyph<'_>]>) -> Vec<u8> {
+        if self.at == At::Cell(x, y) {
+            return Vec::new();
         }
         let mut best = Vec::with_capacity(12);
         absolute(x, y, &mut best);
-        if let Some((cx, cy)) = self.at {
-            let mut consider = |way: Vec<u8>| {
-                if way.len() < best.len() {
-                    best = way;
-                }
-            };
-            if cy == y {
-                if let Some(row) = row.filter(|_| x > cx && x - cx <= 6)
+        let mut consider = |way: Vec<u8>| {
+            if way.len() < best.len() {
+                best = way;
+            }
+        };
+        match self.at {
+            At::Lost => {}
+            At::Edge(from) if y < from => {}
+            At::Edge(from) => consider([b"\r".to_vec(), upright(from, y), sideways(0, x)].concat()),
+            At::Cell(cx, cy) => {
+                if cy == y
+                    && let Some(row) = row.filter(|_| x > cx && x - cx <= REWRITE_MAX)
                     && let Some(text) = self.rewrite(&row[usize::from(cx)..usize::from(x)])
                 {
                     consider(text);
                 }
-                consider(sideways(cx, x));
-                let mut column = Vec::new();
-                let _ = write!(column, "\x1b[{}G", x + 1);
-                consider(column);
-            }
-            if y >= cy && y - cy <= 4 {
-                let mut way = vec![b'\n'; usize::from(y - cy)];
-                way.extend(sideways(cx, x));
-                consider(way);
-                let mut way = vec![b'\r'];
-                way.extend(std::iter::repeat_n(b'\n', usize::from(y - cy)));
-                way.extend(sideways(0, x));
-                consider(way);
+                let upright = upright(cy, y);
+                consider([upright.clone(), sideways(cx, x)].concat());
+                consider([upright.clone(), b"\r".to_vec(), sideways(0, x)].concat());
+                consider([upright, format!("\x1b[{}G", x + 1).into_bytes()].concat());
             }
         }
-        self.out.extend_from_slice(&best);
-        self.at = Some((x, y));
+        best
     }
 
     /// The text of unchanged cells, if writing them again needs no other style.
@@ -245,13 +302,28 @@ fn absolute(x: u16, y: u16, out: &mut Vec<u8>) {
     };
 }
 
+fn digits(n: usize) -> usize {
+    n.max(1).ilog10() as usize + 1
+}
+
+/// From a row to another, in the same column.
+fn upright(from: u16, to: u16) -> Vec<u8> {
+    match (to > from, from.abs_diff(to)) {
+        (_, 0) => Vec::new(),
+        (true, n @ 1..=4) => vec![b'\n'; usize::from(n)],
+        (true, n) => format!("\x1b[{n}B").into_bytes(),
+        (false, 1) => b"\x1bM".to_vec(),
+        (false, n) => format!("\x1b[{n}A").into_bytes(),
+    }
+}
+
 fn sideways(from: u16, to: u16) -> Vec<u8> {
     let mut out = Vec::with_capacity(6);
     let _ = match (to > from, from.abs_diff(to)) {
         (_, 0) => Ok(()),
         (true, 1) => write!(out, "\x1b[C"),
         (true, n) => write!(out, "\x1b[{n}C"),
-        (false, n @ 1..=3) => {
+        (false, n @ 1..=4) => {
             out.extend(std::iter::repeat_n(8, usize::from(n)));
             Ok(())
         }

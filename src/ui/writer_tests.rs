@@ -2,6 +2,14 @@
 
 use super::*;
 use proptest::prelude::*;
+
+#[allow(dead_code)]
+#[path = "../../tests/bench/screen/shortest.rs"]
+mod shortest;
+#[allow(dead_code)]
+#[path = "../../tests/bench/screen/state.rs"]
+mod state;
+
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
@@ -119,6 +127,95 @@ proptest! {
             prop_assert_eq!(parser.screen().cursor_position(), (height - 1, width - 1));
             prop_assert!(writer.draw(&buffer, cursor).is_empty(), "nothing changed, and bytes came");
         }
+    }
+}
+
+/// A frame costs so many times the shortest bytes for its changed cells at most, and its marks.
+const TIMES: f64 = 1.3;
+/// The frame is one update; the cursor is shown.
+const MARKS: usize = "\x1b[?2026h\x1b[?2026l\x1b[?25h".len();
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_frame_is_near_the_shortest(
+        width in 1..50u16,
+        height in 1..9u16,
+        frames in proptest::collection::vec(proptest::collection::vec(stroke(), 0..12), 1..5),
+        keep in any::<bool>(),
+        ends in proptest::collection::vec((0..60u16, 0..12u16), 5),
+    ) {
+        let mut yardstick = Yardstick::new(width, height);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        for (strokes, (x, y)) in frames.iter().zip(&ends) {
+            if !keep {
+                buffer.reset();
+            }
+            apply(&mut buffer, strokes);
+            let (bytes, least, shown) = yardstick.frame(&buffer, (x % width, y % height));
+            let bound = (least as f64 * TIMES) as usize + MARKS;
+            prop_assert!(bytes <= bound, "{bytes} bytes, shortest {least}: {shown}");
+        }
+    }
+}
+
+/// A writer beside the shortest bytes for what it draws.
+struct Yardstick {
+    writer: Writer,
+    parser: vt100::Parser,
+    before: Buffer,
+}
+
+impl Yardstick {
+    fn new(width: u16, height: u16) -> Self {
+        let mut writer = Writer::new(Depth::True, true);
+        let size = |n: u16| n.try_into().expect("not 0");
+        let mut parser = vt100::Parser::new(size(height), size(width), 0);
+        let before = Buffer::empty(Rect::new(0, 0, width, height));
+        parser.process(writer.draw(&before, Some((0, 0))));
+        Self { writer, parser, before }
+    }
+    /// Bytes of a frame, the shortest, and the frame to read.
+    fn frame(&mut self, next: &Buffer, cursor: (u16, u16)) -> (usize, usize, String) {
+        let least = shortest::shortest(&self.before, next, state::state(&self.parser), Some(cursor));
+        let bytes = self.writer.draw(next, Some(cursor)).to_vec();
+        self.parser.process(&bytes);
+        self.before = next.clone();
+        (bytes.len(), least, String::from_utf8_lossy(&bytes).escape_debug().to_string())
+    }
+}
+
+/// What screens do most: lines that go, a column at the edge that changes, words that are replaced, a view that scrolls.
+#[test]
+fn common_frames_are_near_the_shortest() {
+    let ground = Style::new().bg(Color::Rgb(20, 22, 27)).fg(Color::Rgb(200, 200, 200));
+    let blank = || {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 10));
+        buffer.set_style(buffer.area, ground);
+        buffer
+    };
+    let rows = |from: u16, text: &str| {
+        let mut buffer = blank();
+        (0..10u16).for_each(|y| {
+            let x = (y * 17 + from) % 40;
+            buffer.set_string(x, y, &text[usize::from(x % 7)..], ground.fg(Color::Rgb(0, 90 + y as u8, 9)));
+        });
+        buffer
+    };
+    let edge = |glyph: &str| {
+        let mut buffer = blank();
+        (0..10).for_each(|y| buffer.set_string(59, y, glyph, ground));
+        buffer
+    };
+    let words = "some words of a line";
+    let frames =
+        [rows(0, words), rows(3, words), blank(), edge("│"), edge("┃"), rows(5, "other words here"), blank()];
+    let mut yardstick = Yardstick::new(60, 10);
+    for (at, frame) in frames.iter().enumerate() {
+        let (bytes, least, shown) = yardstick.frame(frame, (7, 9));
+        let bound = (least as f64 * TIMES) as usize + MARKS;
+        assert!(bytes <= bound, "frame {at}: {bytes} bytes, shortest {least}: {shown}");
     }
 }
 
