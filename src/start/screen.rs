@@ -1,5 +1,6 @@
 //! The screen, wired: sessions are opened and left until the person quits.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::link::Wake;
 use crate::provider::scripted::Scripted;
 use crate::provider::table::scripted;
 use crate::store::Dirs;
+use crate::ui::pane::conversation::Kept;
 use crate::ui::widget::diff::Shape;
 use crate::ui::{Exit, UiOptions, WakeEnd, wake_pair};
 
@@ -56,6 +58,8 @@ struct Wired<'a> {
     runtime: tokio::runtime::Runtime,
     wake_end: WakeEnd,
     wake: Wake,
+    /// Where one was in the sessions that were shown.
+    places: BTreeMap<SessionId, Kept>,
 }
 
 /// A session to open, and how the screen is to show it.
@@ -71,7 +75,7 @@ impl<'a> Wired<'a> {
         let started = |error: std::io::Error| (1, format!("the program could not start: {error}"));
         let runtime = super::runtime().map_err(started)?;
         let (wake_end, wake) = wake_pair().map_err(started)?;
-        Ok(Self { begin, runtime, wake_end, wake })
+        Ok(Self { begin, runtime, wake_end, wake, places: BTreeMap::new() })
     }
 
     fn run(mut self) -> Result<u8, Failed> {
@@ -102,6 +106,7 @@ impl<'a> Wired<'a> {
 
     /// A session by the flags, or this one.
     fn session(&mut self, id: Option<SessionId>) -> Result<Next, Failed> {
+        let place = id.as_ref().and_then(|id| self.places.remove(id));
         if let Some(id) = id {
             self.begin.start.session = Some(id.as_str().to_owned());
             self.begin.start.resume_newest = false;
@@ -109,7 +114,7 @@ impl<'a> Wired<'a> {
         let loaded = (self.begin.load)(self.begin.start.cwd.as_deref());
         let Ready { mut options, secrets, first_run, .. } =
             ready(&loaded, self.begin.dirs, &self.begin.start).map_err(|misuse| (2, misuse.0))?;
-        let ui = UiOptions { prompt: self.begin.prompt.take(), ..ui_options(&loaded, first_run) };
+        let ui = UiOptions { prompt: self.begin.prompt.take(), place, ..ui_options(&loaded, first_run) };
         if options.trusted == Some(false) && !ui.ask_trust {
             options.notices.push(super::NOT_TRUSTED.into());
         }
@@ -181,6 +186,9 @@ impl<'a> Wired<'a> {
             say(format_args!("windlass: {why}"));
         }
         closed.map_err(usage)?;
+        if let (Some(id), Ok(left)) = (&session, &shown) {
+            self.places.extend(left.place.clone().map(|place| (id.clone(), place)));
+        }
         shown.map(|left| (left.exit, session)).map_err(|error| (1, chain(&error)))
     }
 
@@ -231,6 +239,7 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         draft: String::new(),
         prompt: None,
         ask_trust: loaded.project.as_ref().is_some_and(|project| !project.trusted && !project.decided),
+        place: None,
         first_run,
         alone: false,
         environment,

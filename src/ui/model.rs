@@ -59,6 +59,8 @@ pub struct UiOptions {
     pub draft: String,
     /// A message that is sent at once.
     pub prompt: Option<String>,
+    /// Where one was in the conversation before another was shown.
+    pub place: Option<conversation::Kept>,
     /// Show the first-run screen.
     pub first_run: bool,
     /// Ask whether the directory's own settings are trusted.
@@ -273,7 +275,7 @@ impl Model {
             revision: None,
         };
         model.conversation.still = options.reduced_motion;
-        model.conversation.show_diffs(options.diff);
+        model.conversation.come_back(options.place.clone(), options.diff);
         model.sync(record);
         (model, problems)
     }
@@ -394,14 +396,14 @@ impl Model {
         [toast, quit, arm, pull, conflict, self.ends.due()].into_iter().flatten().filter(|at| *at > now).min()
     }
 
-    /// When a view goes on by itself: the mouse selects over its edge, or a search has more to look into.
+    /// When a view goes on by itself: the mouse selects over its edge, or there is more to search or to read.
     pub fn pulls_at(&self) -> Option<Millis> {
         let transcript = self.agent_view.as_ref().and_then(|view| view.conversation.pulls_at());
         let log = self.job_view.as_ref().and_then(job_view::State::pulls_at);
-        // a search goes on as soon as nothing else is to be done
+        // a search goes on, and what is left of a long text is read, as soon as nothing else is to be done
         let talks = [Some(&self.conversation), self.agent_view.as_ref().map(|view| &view.conversation)];
-        let seeks = talks.into_iter().flatten().any(conversation::State::seeks).then_some(Millis(0));
-        [self.conversation.pulls_at(), transcript, log, seeks].into_iter().flatten().min()
+        let more = talks.into_iter().flatten().any(conversation::State::has_more).then_some(Millis(0));
+        [self.conversation.pulls_at(), transcript, log, more].into_iter().flatten().min()
     }
 
     /// What moves on the screen by itself.

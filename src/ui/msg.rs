@@ -93,6 +93,8 @@ pub struct Left {
     pub exit: Exit,
     /// Whether every job goes on; else only those that are kept.
     pub leave_jobs: bool,
+    /// Where one was in the conversation; none: nothing was said yet.
+    pub place: Option<conversation::Kept>,
 }
 
 /// An image that was read, or the path that was none and why.

@@ -56,7 +56,8 @@ pub fn run(
             if let Some(command) = conflict_update::keeps(&mut screen.model) {
                 let _ = screen.front.send(command);
             }
-            return Ok(Left { exit, leave_jobs: screen.leave_jobs });
+            let place = screen.model.conversation.kept(&screen.front.shared.read().path);
+            return Ok(Left { exit, leave_jobs: screen.leave_jobs, place });
         }
     }
 }

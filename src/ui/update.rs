@@ -166,8 +166,8 @@ fn pull(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     if model.conversation.pulls_at().is_some() {
         to_conversation(model, conversation::Msg::Pull, now, out);
     }
-    if model.conversation.seeks() {
-        to_conversation(model, conversation::Msg::Seek, now, out);
+    if model.conversation.has_more() {
+        to_conversation(model, conversation::Msg::More, now, out);
     }
     agent_view::pull(model, now, out);
     job_view::pull(model, now);

@@ -66,7 +66,10 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
         tree::view(&mut model.tree, model.tree_area, buf, &theme, now);
     }
     if over == Looked::Nowhere && model.focus != PaneId::Tree {
-        conversation::view(&mut model.conversation, model.conversation_area, buf, &theme, now);
+        let talk = model.conversation_area;
+        conversation::view(&mut model.conversation, talk, buf, &theme, now);
+        let right = places.conversation_frame.map_or(talk.right(), Rect::right);
+        model.conversation.bar(Rect { x: right.saturating_sub(1), width: 1, ..talk }, buf, &theme);
     }
     if let Some(rect) = places.live {
         live::view(&model.live, rect, buf, &theme, now, model.reduced_motion);

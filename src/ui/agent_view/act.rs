@@ -133,8 +133,8 @@ pub fn pull(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     if model.agent_view.as_ref().is_some_and(|view| view.conversation.pulls_at().is_some()) {
         to_transcript(model, conversation::Msg::Pull, now, out);
     }
-    if model.agent_view.as_ref().is_some_and(|view| view.conversation.seeks()) {
-        to_transcript(model, conversation::Msg::Seek, now, out);
+    if model.agent_view.as_ref().is_some_and(|view| view.conversation.has_more()) {
+        to_transcript(model, conversation::Msg::More, now, out);
     }
 }
 

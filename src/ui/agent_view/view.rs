@@ -29,6 +29,8 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) {
     let row = model.agents.get(&state.path);
     if state.has_record() {
         conversation::view(&mut state.conversation, state.area, buf, theme, now);
+        let right = Rect { x: state.area.right().saturating_sub(1), width: 1, ..state.area };
+        state.conversation.bar(right, buf, theme);
     } else if !state.area.is_empty() {
         nothing(&state, row, buf, theme);
     }

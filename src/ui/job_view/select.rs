@@ -13,8 +13,8 @@ use crate::base::Millis;
 use crate::ui::clipboard::COPY_MAX;
 use crate::ui::model::Model;
 use crate::ui::msg::Effect;
-use crate::ui::pane::conversation::Pick;
 use crate::ui::theme::Theme;
+use crate::ui::widget::picking::{Pick, Picked, picking};
 use crate::ui::widget::select::{self, Caret, Line, Lined, Picker, Point, Span, Step, Unit};
 use crate::ui::widget::text::{clusters, width};
 
@@ -56,10 +56,6 @@ impl State {
         let line = self.log.line(start)?;
         let cell = if below { line.len()..line.len() } else { line.cell(row, usize::from(column)) };
         Some(Span::within(start, line.unit(cell, unit)))
-    }
-    fn unit_at(&mut self, at: Point<u64>, unit: Unit) -> Option<Span<u64>> {
-        let line = self.log.line(at.line)?;
-        Some(Span::within(at.line, line.unit(line.cluster(at.byte), unit)))
     }
     /// The button went down, relative to the log.
     pub(super) fn press(&mut self, column: u16, row: u16, now: Millis) {
@@ -140,60 +136,48 @@ impl State {
     }
     /// Selecting by keys.
     pub fn picking(&mut self, pick: Pick, height: u16) -> Option<Result<String, &'static str>> {
-        if pick == Pick::Enter {
-            self.pick.clear();
-            let at = self.log.row_at(0).map(|((line, row), _)| {
-                let byte = self.log.line(line).map_or(0, |line| line.row(row).start);
-                Point { line, byte }
-            });
-            self.pick.caret = at.map(|at| Caret { at, goal: None });
-            return None;
-        }
-        let caret = self.pick.caret?;
-        let half = i32::from(height / 2).max(1);
-        match pick {
-            Pick::Enter => {}
-            Pick::Step(how) => self.step(caret, how),
-            Pick::Halves(halves) => self.step(caret, Step::Rows(halves.saturating_mul(half))),
-            // of what is held: the rest is not here to be selected
-            Pick::First => self.step(caret, Step::Rows(i32::MIN + 1)),
-            Pick::Last => self.step(caret, Step::Rows(i32::MAX)),
-            Pick::Mark(unit) => {
-                if let Some(span) = self.unit_at(caret.at, unit) {
-                    self.pick.mark(unit, span);
-                }
-            }
-            Pick::Swap => {
-                if let Some(at) = self.pick.swap() {
-                    self.show_caret(Caret { at, goal: None });
-                }
-            }
-            Pick::Take => {
-                if self.pick.selection.is_none()
-                    && let Some(span) = self.unit_at(caret.at, Unit::Line)
-                {
-                    self.pick.mark(Unit::Line, span);
-                }
-                let text = self.text();
-                self.pick.clear();
-                return text;
-            }
-            Pick::Leave => self.pick.clear(),
-        }
-        None
+        picking(&mut Keyed { state: self, height }, pick)
     }
-    fn step(&mut self, caret: Caret<u64>, how: Step) {
-        let mut goal = caret.goal;
-        let at = select::step(&mut self.log, caret.at, &mut goal, how);
-        self.show_caret(Caret { at, goal });
+}
+
+/// The log as it is selected in by keys, in a view of some rows.
+struct Keyed<'a> {
+    state: &'a mut State,
+    height: u16,
+}
+
+impl Picked for Keyed<'_> {
+    type At = u64;
+    type Taken = Result<String, &'static str>;
+    fn picker(&mut self) -> &mut Picker<u64> {
+        &mut self.state.pick
     }
-    fn show_caret(&mut self, caret: Caret<u64>) {
-        let unit = self.pick.selection.map_or(Unit::Cell, |selection| selection.unit);
-        if let Some(span) = self.unit_at(caret.at, unit) {
-            self.pick.moved(caret, span);
-        }
-        let row = self.log.line(caret.at.line).map_or(0, |line| line.row_of(caret.at.byte));
-        self.log.bring((caret.at.line, row));
+    fn line(&mut self, at: u64) -> Option<Line> {
+        self.state.log.line(at)
+    }
+    fn stepped(&mut self, from: Caret<u64>, how: Step) -> Caret<u64> {
+        let mut goal = from.goal;
+        let at = select::step(&mut self.state.log, from.at, &mut goal, how);
+        Caret { at, goal }
+    }
+    fn begin(&mut self) -> Option<Point<u64>> {
+        let ((line, row), _) = self.state.log.row_at(0)?;
+        let byte = self.state.log.line(line).map_or(0, |line| line.row(row).start);
+        Some(Point { line, byte })
+    }
+    fn outermost(&mut self, from: Caret<u64>, first: bool) -> Option<Caret<u64>> {
+        // of what is held: the rest is not here to be selected
+        Some(self.stepped(from, Step::Rows(if first { i32::MIN + 1 } else { i32::MAX })))
+    }
+    fn height(&self) -> usize {
+        usize::from(self.height)
+    }
+    fn bring(&mut self, at: Point<u64>) {
+        let row = self.state.log.line(at.line).map_or(0, |line| line.row_of(at.byte));
+        self.state.log.bring((at.line, row));
+    }
+    fn take(&mut self) -> Option<Self::Taken> {
+        self.state.text()
     }
 }
 

@@ -16,10 +16,13 @@ use crate::ui::model::Model;
 use crate::ui::pane::jobs;
 use crate::ui::pane::live::elapsed;
 use crate::ui::theme::Theme;
+use crate::ui::widget::bar::{self, Bar, Mark};
 use crate::ui::widget::row::{Look, put};
 use crate::ui::widget::terminal;
 use crate::ui::widget::text::{ellipsis, tame, width};
 
+/// Columns from which there is a scrollbar.
+const BAR_FROM: u16 = 24;
 /// Columns that a command keeps in the head where there are others to give way.
 const COMMAND_COLUMNS: usize = 16;
 
@@ -99,6 +102,13 @@ fn log(state: &mut State, row: &JobRow, area: Rect, buf: &mut Buffer, theme: &Th
         put(buf, x + used as u16, y, &line.text[at..from + text.len()], wide - used, theme.text);
         select::draw(picked, (start, line, nth), place, (buf, theme));
     });
+    if (!log.follows() || find.is_some()) && area.width >= BAR_FROM {
+        let marks: Vec<(u64, Mark)> =
+            find.iter().filter_map(|find| Some((find.hit?, Mark::Current))).collect();
+        let shown = Bar { total: bytes(row), view: (log.first(), log.last()), marks: &marks };
+        let right = Rect { x: area.right() - 1, width: 1, ..area };
+        bar::draw(&shown, right, buf, theme);
+    }
     if !area.is_empty() && log.last() == log.first() {
         let words = match log.trouble() {
             Some(why) => tame(why).into_owned(),

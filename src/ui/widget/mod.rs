@@ -2,6 +2,8 @@
 
 /// Versions of a text line beside line.
 pub mod align;
+/// A scrollbar.
+pub mod bar;
 /// A unified diff as rows.
 pub mod diff;
 /// Fuzzy choice.
@@ -12,6 +14,8 @@ pub mod highlight;
 pub mod link;
 /// Markdown that streams.
 pub mod markdown;
+/// Selecting by keys.
+pub mod picking;
 /// Plain text in pieces.
 pub mod plain;
 /// A laid-out row and how it is drawn.

@@ -24,7 +24,7 @@ impl Pieces {
         while at < text.len() {
             let rest = &text.as_bytes()[at..];
             let window = &rest[..rest.len().min(BYTES)];
-            let (mut next, line) = match window.iter().position(|byte| *byte == b'\n') {
+            let (mut next, line) = match memchr::memchr(b'\n', window) {
                 Some(len) => (at + len + 1, true),
                 None => (at + window.len(), false),
             };

@@ -434,6 +434,20 @@ impl<A: Copy + PartialEq> Picker<A> {
     pub fn stop_pulling(&mut self) {
         self.edge = None;
     }
+    /// The lines have other places now; this tells which.
+    pub fn moved_lines(&mut self, to: impl Fn(A) -> A) {
+        let point = |at: &mut Point<A>| at.line = to(at.line);
+        let span = |of: &mut Span<A>| [&mut of.from, &mut of.to].into_iter().for_each(point);
+        if let Some(selection) = &mut self.selection {
+            [&mut selection.anchor, &mut selection.head].into_iter().for_each(span);
+        }
+        if let Some(caret) = &mut self.caret {
+            caret.at.line = to(caret.at.line);
+        }
+        if let Some((pressed, _)) = &mut self.pressed {
+            span(pressed);
+        }
+    }
     /// Nothing is selected any more.
     pub fn clear(&mut self) {
         (self.selection, self.caret, self.pressed, self.edge) = (None, None, None, None);

@@ -37,13 +37,13 @@ pub fn ours(src: &str) -> Vec<Leaf> {
                 Container::Item { mark: Mark::Task(false), .. } => 'o',
             })
             .collect();
-        let kind = match block.kind {
+        let kind = match &block.kind {
             Kind::Paragraph => "p".to_owned(),
             Kind::Heading(level) => format!("h{level}"),
             Kind::Rule => "rule".to_owned(),
             Kind::Code { .. } => "code".to_owned(),
             Kind::Literal | Kind::Fold | Kind::FoldEnd => "html".to_owned(),
-            Kind::Table | Kind::Held => "table".to_owned(),
+            Kind::Table { .. } | Kind::Held(_) | Kind::Unread(_) => "table".to_owned(),
             Kind::Empty => "empty".to_owned(),
         };
         let mut text = String::new();

@@ -71,6 +71,10 @@ impl Colours {
             }
             Body::User { .. } | Body::Ended(_) | Body::Report(_) | Body::Words { .. } => return,
         };
+        // the blocks of a text that is being read have other numbers soon
+        if doc.unread() {
+            return;
+        }
         let Some(block) = block.checked_sub(usize::from(head.is_some())) else { return };
         let Some(of) = doc.blocks().get(block) else { return };
         let Kind::Code { lang, first, .. } = of.kind else { return };

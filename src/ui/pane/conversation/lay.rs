@@ -103,7 +103,7 @@ fn blocks(item: &mut Item, open: bool) -> usize {
 
 fn finish(source: &super::item::Source, doc: &mut markdown::Doc) {
     if !matches!(source, super::item::Source::Live(_)) && !doc.finished() {
-        doc.finish(source.text());
+        doc.finish_from_its_end(source.text());
     }
 }
 

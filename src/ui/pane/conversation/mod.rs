@@ -4,13 +4,16 @@
 //! `view` draws. Nothing here reads a clock or waits.
 //!
 //! In reading order: `item` (what it is made of), `sync`, `lay` (rows of one block, kept in `cache`),
-//! `report` (an agent's end), `view`, `update`, `search`, `select`, `take`, `source` (text for copies and the pager), `colours`. A place is a block
+//! `report` (an agent's end), `reading` (long texts), `kept` (where one was), `view`, `marks` (its scrollbar), `update`, `search`, `select`, `take`, `source` (text for copies and the pager), `colours`. A place is a block
 //! and what stands in it, never a number of rows, so that what is far away is never laid out.
 
 mod cache;
 mod colours;
 mod item;
+mod kept;
 mod lay;
+mod marks;
+mod reading;
 mod report;
 mod search;
 mod select;
@@ -30,8 +33,9 @@ use crate::ui::widget::diff::{Diff, Shape, Stream};
 use crate::ui::widget::row::Role;
 use crate::ui::widget::scroll::Scroll;
 
+pub use crate::ui::widget::picking::Pick;
+pub use kept::Kept;
 pub use lay::count;
-pub use select::Pick;
 pub use take::Piece;
 pub use update::update;
 pub use view::view;
@@ -83,6 +87,12 @@ pub struct State {
     pressed_row: u16,
     /// The item that the last click opened or folded.
     flipped: Option<u64>,
+    /// The item whose text is not read to its begin, and looked at.
+    reading: Option<u64>,
+    /// Where one was in it before another session was shown.
+    kept: Option<Box<kept::Kept>>,
+    /// The first and the last row of it.
+    drawn: Option<(crate::ui::widget::scroll::Spot, crate::ui::widget::scroll::Spot)>,
     /// Rows and gutter of the view as last drawn.
     height: usize,
     gutter: u16,
@@ -151,8 +161,8 @@ pub enum Msg {
     Pull,
     /// Selecting by keys.
     Pick(Pick),
-    /// Search on.
-    Seek,
+    /// Nothing else is to be done: search on, read on.
+    More,
     /// The answer to a query that `update` asked for, by the token it gave.
     Answered {
         /// The token.
@@ -216,6 +226,9 @@ impl State {
             pick: crate::ui::widget::select::Picker::default(),
             pressed_row: 0,
             flipped: None,
+            reading: None,
+            kept: None,
+            drawn: None,
             height: 24,
             gutter: 0,
         }

@@ -73,6 +73,11 @@ impl Report {
             _ => None,
         }
     }
+    /// Whether something that it did was in conflict.
+    pub fn conflicts(&self) -> bool {
+        let report = self.end().and_then(|end| end.hand_back.as_ref());
+        report.is_some_and(|report| !report.conflicts.is_empty())
+    }
     /// What it said last.
     pub fn answer(&self) -> &str {
         self.end().map_or("", |end| end.answer.trim_end())

@@ -1,5 +1,5 @@
-//! Search: hits are counted in the source of every item, folded ones too, a slice of them at a time, the nearest
-//! first; one is found again in the lines of its item when one goes there.
+//! Search: hits are counted in the words of every item as they are shown, folded ones too, a slice of them at a time, the
+//! nearest first; one is found again in the lines of its item when one goes there.
 
 use super::State;
 use super::item::{Body, Item};
@@ -10,6 +10,8 @@ use crate::ui::widget::scroll::{Layout, Spot};
 
 /// Bytes that are searched at once: what is left is searched after a look at the keys.
 const SLICE: usize = 4 << 20;
+/// So many times as much as a search of it costs what it takes to know the words of Markdown.
+const MARKDOWN: usize = 8;
 
 /// What is known of one item.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +156,8 @@ impl Search {
             if self.found[index].hits.is_some() {
                 continue;
             }
-            read += self.found[index].weight + 64;
+            let costs = if matches!(items[index].body, Body::Prose { .. }) { MARKDOWN } else { 1 };
+            read += self.found[index].weight * costs + 64;
             if self.look(items, index) > 0 && self.aims {
                 self.aims = false;
                 return Some(index);
@@ -180,14 +183,20 @@ impl State {
         Some((all, at))
     }
     /// Whether there is more to be searched.
-    pub fn seeks(&self) -> bool {
+    pub(super) fn seeks(&self) -> bool {
         !self.search.query.is_empty() && self.search.left > 0
     }
     /// The search's text changed.
     pub(super) fn search(&mut self, query: String) {
-        self.search = Search { query, aims: true, ..Search::default() };
+        let before = std::mem::replace(&mut self.search, Search { query, aims: true, ..Search::default() });
         if self.search.query.is_empty() {
             return;
+        }
+        // typed on: what had no hit has none
+        if !before.query.is_empty() && self.search.query.starts_with(&before.query) {
+            self.search.found = before.found;
+            let known = self.search.found.iter_mut().filter(|found| found.hits.is_some_and(|hits| hits > 0));
+            known.for_each(|found| found.hits = None);
         }
         let (height, scroll) = (self.height, self.scroll);
         self.search.from = scroll.top(&mut self.lay(), height).item;
@@ -246,6 +255,7 @@ impl State {
             self.items[index].open = Some(true);
             self.cache.forget(id);
         }
+        self.read_whole(index);
         let query = self.search.query.clone();
         let height = self.height;
         let mut scroll = self.scroll;

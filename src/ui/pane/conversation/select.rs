@@ -16,36 +16,14 @@ use super::{Out, State};
 use crate::base::Millis;
 use crate::ui::clipboard::COPY_MAX;
 use crate::ui::theme::Theme;
+use crate::ui::widget::picking::{Pick, Picked, picking};
 use crate::ui::widget::row::Row;
 use crate::ui::widget::scroll::{Layout, Spot, next_block, previous_block};
-use crate::ui::widget::select::{self, Caret, Line, Lined, Point, Span, Step, Unit};
+use crate::ui::widget::select::{self, Caret, Line, Lined, Picker, Point, Span, Step, Unit};
 use crate::ui::widget::text::width;
 
 /// A line: its item's id, its block, and its place in that.
 pub(super) type Key = (u64, u32, u32);
-
-/// What is done with the selection by keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
-    /// A caret appears.
-    Enter,
-    /// It moves.
-    Step(Step),
-    /// It moves by so many half views.
-    Halves(i32),
-    /// To the first line of all.
-    First,
-    /// To the last line of all.
-    Last,
-    /// Marks from here on; again: marks nothing.
-    Mark(Unit),
-    /// To the other end of what is marked.
-    Swap,
-    /// Copies what is marked; without a mark: the line.
-    Take,
-    /// Nothing is selected any more, and the caret goes.
-    Leave,
-}
 
 /// The line that begins in a row, and how many rows it has.
 pub(super) fn line_of(rows: &[Row], first: usize) -> (Line, usize) {
@@ -124,8 +102,45 @@ impl Lined for Lay<'_> {
     }
 }
 
+impl Picked for State {
+    type At = Key;
+    type Taken = String;
+    fn picker(&mut self) -> &mut Picker<Key> {
+        &mut self.pick
+    }
+    fn line(&mut self, at: Key) -> Option<Line> {
+        self.lay().line(at)
+    }
+    fn stepped(&mut self, from: Caret<Key>, how: Step) -> Caret<Key> {
+        let mut goal = from.goal;
+        let at = select::step(&mut self.lay(), from.at, &mut goal, how);
+        Caret { at, goal }
+    }
+    fn begin(&mut self) -> Option<Point<Key>> {
+        self.caret_begin().map(|line| Point { line, byte: 0 })
+    }
+    fn outermost(&mut self, _: Caret<Key>, first: bool) -> Option<Caret<Key>> {
+        let line = self.end_line(first)?;
+        Some(Caret { at: Point { line, byte: 0 }, goal: None })
+    }
+    fn height(&self) -> usize {
+        self.height
+    }
+    fn bring(&mut self, at: Point<Key>) {
+        let (height, mut scroll) = (self.height, self.scroll);
+        let mut lay = self.lay();
+        let Some(begin) = lay.spot_of(at.line) else { return };
+        let row = lay.line(at.line).map_or(0, |line| line.row_of(at.byte));
+        scroll.show(&mut lay, height, Spot { row: begin.row + row, ..begin });
+        self.scroll = scroll;
+    }
+    fn take(&mut self) -> Option<String> {
+        self.picked_text()
+    }
+}
+
 /// Where a selection begins and ends in the present layout: item, block, line, byte.
-pub(super) type Picked = [(usize, u32, u32, u32); 2];
+pub(super) type Bounds = [(usize, u32, u32, u32); 2];
 
 impl State {
     /// The cell of the view as it was last drawn that is nearest to a place, and the line that it is of.
@@ -213,45 +228,7 @@ impl State {
     }
     /// Selecting by keys.
     pub(super) fn picking(&mut self, pick: Pick) -> Vec<Out> {
-        if pick == Pick::Enter {
-            self.pick.clear();
-            let at = self.caret_begin();
-            self.pick.caret = at.map(|line| Caret { at: Point { line, byte: 0 }, goal: None });
-            return Vec::new();
-        }
-        let Some(caret) = self.pick.caret else { return Vec::new() };
-        let half = (self.height / 2).max(1) as i32;
-        match pick {
-            Pick::Enter => {}
-            Pick::Step(step) => self.step(caret, step),
-            Pick::Halves(halves) => self.step(caret, Step::Rows(halves.saturating_mul(half))),
-            Pick::First | Pick::Last => {
-                let line = self.end_line(pick == Pick::First);
-                self.caret_to(line);
-            }
-            Pick::Mark(unit) => {
-                if let Some(span) = self.unit_at(caret.at, unit) {
-                    self.pick.mark(unit, span);
-                }
-            }
-            Pick::Swap => {
-                if let Some(at) = self.pick.swap() {
-                    self.show_caret(Caret { at, goal: None });
-                }
-            }
-            Pick::Take => {
-                if self.pick.selection.is_none()
-                    && let Some(span) = self.unit_at(caret.at, Unit::Line)
-                {
-                    self.pick.mark(Unit::Line, span);
-                }
-                let text = self.picked_text();
-                self.pick.clear();
-                return text.map(Out::Copy).into_iter().collect();
-            }
-            Pick::Leave => self.pick.clear(),
-        }
-        Vec::new()
+        picking(self, pick).map(Out::Copy).into_iter().collect()
     }
     /// The first line of the selected item, if it is in view; else the first in view.
     fn caret_begin(&mut self) -> Option<Key> {
@@ -278,35 +255,8 @@ impl State {
         };
         Some(lay.key(spot))
     }
-    fn unit_at(&mut self, at: Point<Key>, unit: Unit) -> Option<Span<Key>> {
-        let line = self.lay().line(at.line)?;
-        Some(Span::within(at.line, line.unit(line.cluster(at.byte), unit)))
-    }
-    fn step(&mut self, caret: Caret<Key>, how: Step) {
-        let mut goal = caret.goal;
-        let at = select::step(&mut self.lay(), caret.at, &mut goal, how);
-        self.show_caret(Caret { at, goal });
-    }
-    fn caret_to(&mut self, line: Option<Key>) {
-        if let Some(line) = line {
-            self.show_caret(Caret { at: Point { line, byte: 0 }, goal: None });
-        }
-    }
-    /// Puts the caret somewhere; what is marked goes with it, and the view shows it.
-    fn show_caret(&mut self, caret: Caret<Key>) {
-        let unit = self.pick.selection.map_or(Unit::Cell, |selection| selection.unit);
-        if let Some(span) = self.unit_at(caret.at, unit) {
-            self.pick.moved(caret, span);
-        }
-        let (height, mut scroll) = (self.height, self.scroll);
-        let mut lay = self.lay();
-        let Some(begin) = lay.spot_of(caret.at.line) else { return };
-        let row = lay.line(caret.at.line).map_or(0, |line| line.row_of(caret.at.byte));
-        scroll.show(&mut lay, height, Spot { row: begin.row + row, ..begin });
-        self.scroll = scroll;
-    }
     /// What is selected, in the present layout.
-    pub(super) fn picked(&mut self) -> Option<Picked> {
+    pub(super) fn picked(&mut self) -> Option<Bounds> {
         let selection = self.pick.selection?;
         let lay = self.lay();
         let span = selection.span(&lay);
@@ -320,8 +270,9 @@ impl State {
     }
     /// The text of what is selected; none where that is nothing.
     pub(super) fn picked_text(&mut self) -> Option<String> {
+        let [(first, ..), (last, ..)] = self.picked()?;
+        (first..=last).for_each(|index| self.read_whole(index));
         let picked = self.picked()?;
-        let [(first, ..), (last, ..)] = picked;
         let mut out: Vec<String> = Vec::new();
         let mut bytes = 0;
         for index in first..=last {
@@ -337,7 +288,7 @@ impl State {
         (!text.is_empty()).then_some(text)
     }
     /// Adds what is selected of an item, in lines.
-    fn take_item(&mut self, index: usize, [from, to]: Picked, out: &mut Vec<String>) {
+    fn take_item(&mut self, index: usize, [from, to]: Bounds, out: &mut Vec<String>) {
         let mut lay = self.lay();
         let alone = from.0 == to.0 && from.1 == to.1;
         for block in 0..lay.blocks(index) {
@@ -391,7 +342,7 @@ fn written(lay: &Lay<'_>, index: usize, block: usize, around: bool) -> Option<St
 /// Draws what is selected in a row, and the caret.
 pub(super) fn draw(
     (rows, spot): (&[Row], Spot),
-    picked: Option<Picked>,
+    picked: Option<Bounds>,
     caret: Option<(Spot, u32)>,
     place: Rect,
     (buf, theme): (&mut Buffer, &Theme),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::State;
 use super::item::{Body, Call, Head, Item, Source};
 use crate::api::entry::{Details, EntryBody, TodoItem, TodoState};
+use crate::ui::widget::markdown::{self, Doc};
 
 /// What is copied of an item: its source.
 pub(super) fn copied(item: &Item) -> Cow<'_, str> {
@@ -45,6 +46,19 @@ fn todo(items: &[TodoItem]) -> String {
     items.iter().map(line).collect()
 }
 
+/// The words of Markdown as they are shown, without its marks. `doc`: its blocks, if they are known.
+fn shown(text: &str, doc: &Doc) -> String {
+    let mut read = Doc::default();
+    let known = doc.finished() && !doc.unread();
+    if !known {
+        read.finish(text);
+    }
+    let doc = if known { doc } else { &read };
+    let mut out = String::with_capacity(text.len());
+    doc.blocks().iter().for_each(|block| markdown::words(doc, text, block, &mut out));
+    out
+}
+
 /// The texts of an item that a search looks into, in the order they are drawn.
 pub(super) fn searched(item: &Item) -> Vec<Cow<'_, str>> {
     match &item.body {
@@ -58,10 +72,11 @@ pub(super) fn searched(item: &Item) -> Vec<Cow<'_, str>> {
             vec![
                 Cow::Borrowed(report.text.as_str()),
                 Cow::Owned(report.noted()),
-                Cow::Borrowed(report.answer()),
+                Cow::Owned(shown(report.answer(), &Doc::default())),
             ]
         }
-        Body::User { .. } | Body::Prose { .. } | Body::Words { .. } => vec![copied(item)],
+        Body::Prose { source, doc, .. } => vec![Cow::Owned(shown(source.text(), doc))],
+        Body::User { .. } | Body::Words { .. } => vec![copied(item)],
     }
 }
 

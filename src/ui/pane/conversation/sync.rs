@@ -43,8 +43,11 @@ impl State {
             self.rebuild(record.epoch);
             changed = true;
         }
-        for entry in record.path.get(self.seen..).unwrap_or_default() {
+        let mut news = true;
+        for (at, entry) in record.path.iter().enumerate().skip(self.seen) {
             self.absorb(entry);
+            // what was there when one left is no news
+            news = !self.took(at + 1, entry);
             changed = true;
         }
         self.seen = record.path.len();
@@ -53,7 +56,7 @@ impl State {
             changed |= self.count_conflicts(&record.status.conflicted);
         }
         changed |= self.live(record);
-        if changed && !self.follows() {
+        if changed && news && !self.follows() {
             self.unseen = true;
         }
         let moved = self.board(record);

@@ -21,7 +21,9 @@ use crate::base::{CallId, EntryId, Millis, SessionId};
 use crate::law::board::{Board, Progress};
 use crate::ui::theme::Theme;
 
+mod back;
 mod drawn;
+mod long;
 mod moves;
 mod opens;
 mod picks;

@@ -48,7 +48,7 @@ pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
         Msg::Drag { column, row } => state.drag(column, row, now),
         Msg::Release => return state.release(),
         Msg::Pull => state.pull(now),
-        Msg::Seek => state.seek(),
+        Msg::More => state.more(),
         Msg::Pick(pick) => return state.picking(pick),
         Msg::Answered { token, reply } => state.answered(token, reply),
     }

@@ -29,19 +29,13 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme, now:
     state.height = usize::from(area.height);
     state.gutter = gutter;
     state.cache.columns(usize::from(columns));
+    state.drawn = None;
     if state.items.is_empty() {
         empty(state.waits, area, buf, theme);
         return;
     }
     let visible = visible(state);
-    for spot in &visible {
-        if spot.row == 0 {
-            state.colours.want(&state.items[spot.item], spot.block);
-        }
-    }
-    if let Some(first) = visible.first() {
-        state.colours.want(&state.items[first.item], first.block);
-    }
+    state.look_at(&visible);
     let (picked, caret) = (state.picked(), state.caret());
     let still = state.still;
     let mut found = Found::default();

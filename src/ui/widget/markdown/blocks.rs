@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::line::Cursor;
 use super::machine::Machine;
+use super::unread::Unread;
 
 /// Longest piece of a line, and of a paragraph, that is laid out as one: bounds the cost of a token.
 pub(super) const PIECE_MAX: usize = 16 * 1024;
@@ -69,12 +70,19 @@ pub enum Kind {
     Fold,
     /// `</details>`: shows nothing.
     FoldEnd,
-    /// A table: header, delimiters, rows.
-    Table,
-    /// A table whose end has not come.
-    Held,
+    /// Some rows of a table. The first of its blocks has the header and the delimiters too.
+    Table {
+        /// That block.
+        first: u32,
+        /// How wide the cells of each column are up to here.
+        widths: Arc<[u16]>,
+    },
+    /// The end of a table whose end has not come, and how many of its rows were given out.
+    Held(u32),
     /// A list item without content.
     Empty,
+    /// So many bytes that are not read yet.
+    Unread(u32),
 }
 
 /// A block.
@@ -106,6 +114,8 @@ pub struct Doc {
     mid: bool,
     folds: bool,
     finished: bool,
+    /// What stands before these blocks is being read.
+    pub(super) unread: Option<Box<Unread>>,
 }
 
 impl Doc {
@@ -120,6 +130,10 @@ impl Doc {
     /// Whether the end was told.
     pub fn finished(&self) -> bool {
         self.finished
+    }
+    /// Whether nothing of a text was taken yet.
+    pub(super) fn untouched(&self) -> bool {
+        self.eaten == 0
     }
     /// Whether something in it can be folded.
     pub fn folds(&self) -> bool {
@@ -167,13 +181,12 @@ impl Doc {
         if self.finished || src.len() > u32::MAX as usize {
             return;
         }
-        self.blocks.truncate(self.settled);
-        self.lines.truncate(self.settled_lines);
-        self.whole_lines(src);
+        self.read(src);
         let settled = (self.blocks.len(), self.lines.len());
         let partial = Cursor::new(src, self.eaten, src.len());
         let machine = self.machine.clone();
         let decided = self.mid || !partial.undecided();
+        self.machine.growing();
         if decided && !partial.rest().is_empty() {
             self.feed(src, self.eaten, src.len());
         }
@@ -181,6 +194,19 @@ impl Doc {
         self.folds = self.machine.folds();
         self.machine = machine;
         (self.settled, self.settled_lines) = settled;
+    }
+    /// Takes the whole lines of such a text. What is open at its end is not among the blocks.
+    pub(super) fn read(&mut self, src: &str) {
+        self.blocks.truncate(self.settled);
+        self.lines.truncate(self.settled_lines);
+        self.whole_lines(src);
+        (self.settled, self.settled_lines) = (self.blocks.len(), self.lines.len());
+    }
+    /// The blocks of a text from a place on, behind one that says that what is before it is not read.
+    pub(super) fn from(eaten: usize) -> Self {
+        let kind = Kind::Unread(eaten as u32);
+        let block = Block { kind, lines: 0..0, place: [].into(), fresh: 0, gap: false, inside: 0 };
+        Self { blocks: vec![block], settled: 1, eaten, ..Self::default() }
     }
     /// The text is whole: its last block ends.
     pub fn finish(&mut self, src: &str) {
@@ -206,7 +232,7 @@ impl Doc {
         loop {
             let rest = &src.as_bytes()[self.eaten..];
             let window = &rest[..rest.len().min(PIECE_MAX + AHEAD)];
-            if let Some(len) = window.iter().position(|byte| *byte == b'\n') {
+            if let Some(len) = memchr::memchr(b'\n', window) {
                 let to = self.eaten + len;
                 self.feed(src, self.eaten, to);
                 self.eaten = to + 1;

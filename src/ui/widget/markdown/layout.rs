@@ -62,9 +62,17 @@ pub fn lay(
                 prefix = prefix.hanging();
             }
         }
-        Kind::Table => table::lay(&mut out, &prefix, &doc.text(src, block).collect::<Vec<_>>(), base),
-        Kind::Held => {
-            let rows = block.lines.len().saturating_sub(2);
+        Kind::Table { first, widths } => {
+            let rows: Vec<&str> = doc.text(src, block).collect();
+            let first = doc.blocks().get(*first as usize).unwrap_or(block);
+            let head: Vec<&str> = doc.text(src, first).take(2).collect();
+            let begins = first.lines == block.lines;
+            let rows = rows.get(if begins { 2 } else { 0 }..).unwrap_or_default();
+            table::lay(&mut out, &prefix, (&head, rows, begins), widths, base);
+        }
+        Kind::Held(before) => {
+            let head = if *before == 0 { 2 } else { 0 };
+            let rows = *before as usize + block.lines.len().saturating_sub(head);
             let word = if rows == 1 { "row" } else { "rows" };
             out.line(&prefix, &[(format!("table · {rows} {word} …"), Role::Dim.into())], Break::Words);
         }
@@ -75,9 +83,38 @@ pub fn lay(
             line.extend(inline(std::iter::once(text), base.with(STRONG)).concat());
             out.line(&prefix, &line, Break::Words);
         }
+        Kind::Unread(bytes) => {
+            let words = format!("{} KB before this are being read …", bytes / 1_000);
+            out.line(&prefix, &[(words, Role::Dim.into())], Break::Words);
+        }
         Kind::Empty | Kind::FoldEnd => out.line(&prefix, &[], Break::Words),
     }
     out.rows()
+}
+
+/// Columns in which no cell of a table is wrapped.
+const WIDE: usize = 4_096;
+
+/// Adds the lines that a block shows, as if there were room for each: what a search looks into.
+pub fn words(doc: &Doc, src: &str, block: &Block, out: &mut String) {
+    let mut add = |text: &str| {
+        out.push_str(text);
+        out.push('\n');
+    };
+    match &block.kind {
+        Kind::Code { .. } | Kind::Literal => doc.text(src, block).for_each(add),
+        Kind::Paragraph | Kind::Heading(_) => {
+            for line in inline(lines(doc, src, block), Look::default()) {
+                line.iter().for_each(|(text, _)| out.push_str(text));
+                out.push('\n');
+            }
+        }
+        Kind::Fold => add(&untagged(lines(doc, src, block))),
+        Kind::Table { .. } => {
+            lay(doc, src, block, WIDE, Role::Text, &|_| None).iter().for_each(|row| add(row.content()));
+        }
+        Kind::Rule | Kind::FoldEnd | Kind::Held(_) | Kind::Empty | Kind::Unread(_) => {}
+    }
 }
 
 /// The rows of what can be folded, or stands in it, as it is when it is not folded.

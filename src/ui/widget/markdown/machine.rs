@@ -1,14 +1,18 @@
 //! The line machine: containers and the open leaf, after the algorithm of CommonMark, with long code,
-//! lists and paragraphs given out in pieces.
+//! lists and paragraphs given out in pieces; `rows` has the tables.
 //!
 //! Every line costs what its own length costs. A leaf is given out when it ends; code every
 //! `CODE_PIECE` lines, a paragraph past `PIECE_MAX` bytes.
 
+mod rows;
+
 use std::sync::Arc;
+
+use rows::OpenTable;
 
 use super::blocks::{Block, Container, Kind, Mark, PIECE_MAX};
 use super::html::{Fold, Html};
-use super::line::{Cursor, Fence, Marker, cells};
+use super::line::{Cursor, Fence, Marker};
 
 /// Lines of code, or of HTML, given out as one block.
 const CODE_PIECE: u32 = 64;
@@ -28,7 +32,7 @@ enum Leaf {
     Fence(OpenCode, FenceOf),
     Indented(OpenCode),
     Html(Html),
-    Table,
+    Table(OpenTable),
 }
 
 /// A block of code that is open: its first block, and lines given out.
@@ -75,6 +79,11 @@ pub(super) struct Machine {
     inside: u8,
     head: bool,
     folds: bool,
+    /// How wide the cells of the open table are: of all its rows, and of those that were given out.
+    wide: Vec<u16>,
+    safe: Arc<[u16]>,
+    /// The line may go on: it decides nothing.
+    partial: bool,
 }
 
 type Lines = Vec<(u32, u32)>;
@@ -121,12 +130,15 @@ impl Machine {
         }
     }
     /// A further piece of a long line.
-    pub fn more(&mut self, cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, _src: &str) {
+    pub fn more(&mut self, cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, src: &str) {
         match self.leaf {
             Leaf::Fence(code, fence) => self.code_line(cur, code, Some(fence), lines, out),
             Leaf::Indented(code) => self.code_line(cur, code, None, lines, out),
             Leaf::Html(html) => self.html_line(cur, html, lines, out),
-            Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
+            Leaf::Table(_) => {
+                lines.push((cur.pos as u32, cur.end as u32));
+                self.measure(lines, src);
+            }
             Leaf::None => {
                 self.open(Leaf::Paragraph, lines);
                 self.gap = false;
@@ -135,6 +147,10 @@ impl Machine {
             Leaf::Paragraph => self.add_text(cur, lines, out),
         }
     }
+    /// What comes next may go on: no row of a table is given out for it.
+    pub fn growing(&mut self) {
+        self.partial = true;
+    }
     /// Whether something that can be folded has begun.
     pub fn folds(&self) -> bool {
         self.folds
@@ -142,12 +158,15 @@ impl Machine {
     /// The text ends here, or (`tail`) may go on: gives out what is open.
     pub fn close(&mut self, lines: &mut Lines, out: &mut Vec<Block>, src: &str, tail: bool) {
         if tail {
-            let table = self.leaf == Leaf::Table;
+            let table = match self.leaf {
+                Leaf::Table(table) => Some(table.rows),
+                _ => None,
+            };
             let row = self.leaf == Leaf::Paragraph
                 && lines.len() as u32 == self.from + 1
                 && lines.last().is_some_and(|(from, to)| src[*from as usize..*to as usize].starts_with('|'));
-            if table || row {
-                self.give(Kind::Held, self.from, lines.len() as u32, out);
+            if table.is_some() || row {
+                self.give(Kind::Held(table.unwrap_or(0)), self.from, lines.len() as u32, out);
                 self.leaf = Leaf::None;
             }
         }
@@ -385,7 +404,7 @@ impl Machine {
     fn leaf_line(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>, src: &str) {
         let deep = cur.indent().0 >= 4;
         let text = self.leaf == Leaf::Paragraph;
-        if deep && !text && self.leaf != Leaf::Table {
+        if deep && !text && !matches!(self.leaf, Leaf::Table(_)) {
             return self.indented(cur, lines, out);
         }
         if let Leaf::Indented(_) = self.leaf {
@@ -399,7 +418,6 @@ impl Machine {
                 return;
             }
             if text && self.table(&cur, lines, out, src) {
-                lines.push((cur.pos as u32, cur.end as u32));
                 return;
             }
             if self.short_leaf(&cur, lines, out) {
@@ -412,7 +430,7 @@ impl Machine {
             }
         }
         match self.leaf {
-            Leaf::Table => lines.push((cur.pos as u32, cur.end as u32)),
+            Leaf::Table(open) => self.table_row(cur, open, lines, out, src),
             Leaf::None | Leaf::Paragraph | Leaf::Indented(_) | Leaf::Fence(..) | Leaf::Html(_) => {
                 if self.leaf != Leaf::Paragraph {
                     self.open(Leaf::Paragraph, lines);
@@ -447,7 +465,7 @@ impl Machine {
     fn indented(&mut self, mut cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) {
         let code = match self.leaf {
             Leaf::Indented(code) => code,
-            Leaf::None | Leaf::Paragraph | Leaf::Fence(..) | Leaf::Html(_) | Leaf::Table => {
+            Leaf::None | Leaf::Paragraph | Leaf::Fence(..) | Leaf::Html(_) | Leaf::Table(_) => {
                 self.end_leaf(lines, out);
                 let code = OpenCode { first: out.len() as u32, line: 0 };
                 self.open(Leaf::Indented(code), lines);
@@ -456,27 +474,6 @@ impl Machine {
         };
         cur.take_columns(4);
         self.code_line(cur, code, None, lines, out);
-    }
-    /// Whether the line makes the paragraph's last line the head of a table.
-    fn heads_table(&self, cur: &Cursor<'_>, lines: &Lines, src: &str) -> bool {
-        let (Some(columns), Some((from, to))) = (cur.delimiters(), lines.last()) else { return false };
-        let header = &src[*from as usize..*to as usize];
-        let some = lines.len() as u32 > self.from && header.contains('|') && header.trim() != "|";
-        some && cells(header).len() == columns
-    }
-    /// Makes a table of the paragraph's last line, where the line says so.
-    fn table(&mut self, cur: &Cursor<'_>, lines: &Lines, out: &mut Vec<Block>, src: &str) -> bool {
-        if !self.heads_table(cur, lines, src) {
-            return false;
-        }
-        let count = lines.len() as u32;
-        if count - 1 > self.from {
-            self.give(Kind::Paragraph, self.from, count - 1, out);
-            self.gap = false;
-        }
-        self.leaf = Leaf::Table;
-        self.from = count - 1;
-        true
     }
     fn add_text(&mut self, cur: Cursor<'_>, lines: &mut Lines, out: &mut Vec<Block>) {
         let long = cur.end - cur.pos;
@@ -513,7 +510,11 @@ impl Machine {
                 self.leaf = Leaf::None;
                 return self.give_html(lines, out);
             }
-            Leaf::Table => Kind::Table,
+            Leaf::Table(open) if open.rows > 0 && to == self.from => {
+                self.leaf = Leaf::None;
+                return;
+            }
+            Leaf::Table(open) => self.rows_of(open),
             Leaf::Fence(code, fence) => Kind::Code { lang: fence.lang, first: code.first, line: code.line },
             Leaf::Indented(code) => {
                 while to > self.from && blank(lines[to as usize - 1]) {

@@ -1,7 +1,7 @@
 //! Markdown that streams: split into blocks line by line, laid out block by block.
 //!
 //! In reading order: `blocks` (`Doc`: which blocks there are; a finished one is never touched again),
-//! `machine` (the line machine behind it), `line` and `html` (what one line is), `inline` (what stands inside a
+//! `unread` (a long text, its end first), `machine` (the line machine behind it), `line` and `html` (what one line is), `inline` (what stands inside a
 //! paragraph, read by pulldown-cmark), `layout` and `table` (rows of a block at a width).
 //!
 //! Deliberate: the block structure is a function of whole lines, so that any chunking of a text ends in
@@ -17,9 +17,10 @@ mod layout;
 mod line;
 mod machine;
 mod table;
+mod unread;
 
 pub use blocks::{Block, Container, Doc, Kind, Mark};
-pub use layout::{Colours, lay, unfolded};
+pub use layout::{Colours, lay, unfolded, words};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 //! Tables: columns aligned by display width; long cells are wrapped where there is some room for
 //! each column, else each row becomes lines of `key value`.
+//!
+//! A long one is laid out in parts, of which each knows how wide the cells up to it are. Deliberately not here: when a
+//! part is given out (`machine`).
 
 use super::inline::inline;
 use super::line::cells;
@@ -17,37 +20,49 @@ enum Align {
 
 type Cell = Vec<Vec<Piece>>;
 
-/// Lays out the lines of a table: header, delimiters, rows.
-pub(super) fn lay(out: &mut Wrapper, prefix: &Prefix, lines: &[&str], base: Look) {
-    let [header, delimiters, rows @ ..] = lines else { return };
-    let aligns: Vec<Align> = cells(delimiters).iter().map(|cell| align(cell)).collect();
-    let read = |line: &str, look: Look| -> Vec<Cell> {
-        let mut row: Vec<Cell> = cells(line).into_iter().map(|text| cell(text, look)).collect();
-        let count = aligns.len();
-        if row.len() > count {
-            // more cells than columns: the last column shows them all, so that nothing is lost
-            let extra: Vec<Cell> = row.drain(count..).collect();
-            for cell in extra {
-                if let (Some(last), Some(line)) = (row.last_mut(), cell.into_iter().next()) {
-                    let end = last.last_mut();
-                    if let Some(end) = end {
-                        end.push((" | ".into(), Role::Border.into()));
-                        end.extend(line);
-                    }
+/// The cells of a row of so many columns.
+fn read(line: &str, count: usize, look: Look) -> Vec<Cell> {
+    let mut row: Vec<Cell> = cells(line).into_iter().map(|text| cell(text, look)).collect();
+    if row.len() > count {
+        // more cells than columns: the last column shows them all, so that nothing is lost
+        let extra: Vec<Cell> = row.drain(count..).collect();
+        for cell in extra {
+            if let (Some(last), Some(line)) = (row.last_mut(), cell.into_iter().next()) {
+                let end = last.last_mut();
+                if let Some(end) = end {
+                    end.push((" | ".into(), Role::Border.into()));
+                    end.extend(line);
                 }
             }
         }
-        row.resize(count, vec![Vec::new()]);
-        row
-    };
-    let header = read(header, base.with(STRONG));
-    let rows: Vec<Vec<Cell>> = rows.iter().map(|line| read(line, base)).collect();
-    let widths: Vec<usize> = (0..aligns.len())
-        .map(|column| {
-            let all = rows.iter().chain(std::iter::once(&header));
-            all.filter_map(|row| row.get(column)).flatten().map(|line| measure(line)).max().unwrap_or(0)
-        })
-        .collect();
+    }
+    row.resize(count, vec![Vec::new()]);
+    row
+}
+
+/// Makes the columns as wide as the cells of a line are, where those are wider.
+pub(super) fn widen(widths: &mut [u16], line: &str) {
+    let row = read(line, widths.len(), Look::default());
+    for (width, cell) in widths.iter_mut().zip(&row) {
+        let wide = cell.iter().map(|line| measure(line)).max().unwrap_or(0);
+        *width = (*width).max(wide.min(usize::from(u16::MAX)) as u16);
+    }
+}
+
+/// Lays out rows of a table under its header and delimiters; `begins`: these are shown too. `widths`: of its cells up
+/// to these rows.
+pub(super) fn lay(
+    out: &mut Wrapper,
+    prefix: &Prefix,
+    (head, rows, begins): (&[&str], &[&str], bool),
+    widths: &[u16],
+    base: Look,
+) {
+    let [header, delimiters] = head else { return };
+    let aligns: Vec<Align> = cells(delimiters).iter().map(|cell| align(cell)).collect();
+    let header = read(header, aligns.len(), base.with(STRONG));
+    let rows: Vec<Vec<Cell>> = rows.iter().map(|line| read(line, aligns.len(), base)).collect();
+    let widths: Vec<usize> = widths.iter().map(|width| usize::from(*width)).collect();
     let taken: usize = prefix.first.iter().map(|(text, _)| width(text)).sum();
     let room = out.columns().saturating_sub(taken + widths.len().saturating_sub(1) * 3);
     match share(&widths, room) {
@@ -56,9 +71,10 @@ pub(super) fn lay(out: &mut Wrapper, prefix: &Prefix, lines: &[&str], base: Look
                 row.iter().zip(&widths).map(|(cell, width)| wrapped(cell, *width)).collect()
             };
             let rows: Vec<Vec<Cell>> = rows.iter().map(|row| narrow(row)).collect();
-            grid(out, prefix, &narrow(&header), &rows, &widths, &aligns);
+            let header = begins.then(|| narrow(&header));
+            grid(out, prefix, header.as_deref(), &rows, &widths, &aligns);
         }
-        None => fold(out, prefix, &header, &rows),
+        None => fold(out, prefix, (&header, begins), &rows),
     }
 }
 
@@ -114,16 +130,18 @@ fn measure(line: &[Piece]) -> usize {
 fn grid(
     out: &mut Wrapper,
     prefix: &Prefix,
-    header: &[Cell],
+    header: Option<&[Cell]>,
     rows: &[Vec<Cell>],
     widths: &[usize],
     aligns: &[Align],
 ) {
-    row(out, &prefix.first, header, widths, aligns);
-    let bars: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    let mut line = prefix.rest.clone();
-    line.push((bars.join("─┼─"), Role::Border.into()));
-    out.whole(&line, bytes(&prefix.rest));
+    if let Some(header) = header {
+        row(out, &prefix.first, header, widths, aligns);
+        let bars: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+        let mut line = prefix.rest.clone();
+        line.push((bars.join("─┼─"), Role::Border.into()));
+        out.whole(&line, bytes(&prefix.rest));
+    }
     for cells in rows {
         row(out, &prefix.rest, cells, widths, aligns);
     }
@@ -159,16 +177,16 @@ fn row(out: &mut Wrapper, prefix: &[Piece], cells: &[Cell], widths: &[usize], al
 }
 
 /// Each row as lines of `key value`, a short rule between rows.
-fn fold(out: &mut Wrapper, prefix: &Prefix, header: &[Cell], rows: &[Vec<Cell>]) {
+fn fold(out: &mut Wrapper, prefix: &Prefix, (header, begins): (&[Cell], bool), rows: &[Vec<Cell>]) {
     let mut prefix = prefix.clone();
-    if rows.is_empty() {
+    if rows.is_empty() && begins {
         for key in header {
             out.line(&prefix, &key.concat(), Break::Words);
             prefix = prefix.hanging();
         }
     }
     for (index, cells) in rows.iter().enumerate() {
-        if index > 0 {
+        if index > 0 || !begins {
             out.line(&prefix, &[("───".into(), Role::Border.into())], Break::Anywhere);
         }
         for (key, value) in header.iter().zip(cells) {

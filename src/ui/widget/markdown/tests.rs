@@ -172,9 +172,14 @@ fn finished_blocks_are_never_touched_again() {
     let item = "- an item of a long list\n";
     let code = "let x = 1;\n";
     let text = "a line of one paragraph\n";
-    for (head, line) in
-        [("", item), ("```\n", code), ("", text), ("> ", "> quoted\n"), ("1. a\n   ```\n", "   code\n")]
-    {
+    for (head, line) in [
+        ("", item),
+        ("| a | b |\n|---|---|\n", "| one | two |\n"),
+        ("```\n", code),
+        ("", text),
+        ("> ", "> quoted\n"),
+        ("1. a\n   ```\n", "   code\n"),
+    ] {
         let src = format!("{head}{}", line.repeat(5_000));
         let mut doc = Doc::default();
         let mut at = 0;
@@ -329,4 +334,73 @@ fn details_have_a_summary_and_stand_inside() {
     for other in ["<details>\n\nx", "<details>\nno summary\n</details>", "</details>\nx", "<details>"] {
         whole(other);
     }
+}
+
+/// Of a long text the end is read first; when the rest is read too, it is the same text, and each block is found in it.
+#[test]
+fn a_long_text_is_read_from_its_end_and_ends_as_the_whole() {
+    let code = format!("{SAMPLE}\n```\n{}```\n\n", "let x = 1;\n".repeat(9_000));
+    for page in
+        [SAMPLE, "word ", "日本 words of a line\n", "- item\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", &code]
+    {
+        let src = page.repeat(700_000 / page.len());
+        let mut doc = Doc::default();
+        doc.finish_from_its_end(&src);
+        assert!(doc.unread() && doc.finished());
+        let begin = |doc: &Doc, block: &Block| {
+            doc.text(&src, block).next().map(|line| line.as_ptr() as usize - src.as_ptr() as usize)
+        };
+        let before: Vec<Option<usize>> = doc.blocks().iter().map(|block| begin(&doc, block)).collect();
+        assert!(before.iter().flatten().all(|at| src.len() - at < 70_000), "more than the end is read");
+        let mut slices = 1;
+        let moved = loop {
+            if let Some(moved) = doc.read_on(&src) {
+                break moved;
+            }
+            slices += 1;
+        };
+        assert_eq!(slices, src.len().div_ceil(256 * 1024));
+        assert!(!doc.unread() && doc.blocks() == whole(&src).blocks());
+        assert_eq!((moved.len(), moved[0]), (before.len(), 0));
+        for (at, to) in before.iter().zip(&moved).skip(1) {
+            let Some(at) = at else { continue };
+            let next = doc.blocks()[to + 1..].iter().find_map(|block| begin(&doc, block));
+            assert!(begin(&doc, &doc.blocks()[*to]).is_none_or(|begin| begin <= *at));
+            assert!(next.is_none_or(|next| next > *at));
+        }
+    }
+}
+
+/// Rows of a long table are shown as they come, once its columns can be judged; none of them moves, and it ends as the
+/// whole does.
+#[test]
+fn a_long_table_shows_its_rows_as_they_come_and_ends_as_the_whole() {
+    let row = |n: usize| match n {
+        50 => "| a cell that is wider than all before | 50 |\n".to_owned(),
+        n => format!("| row | {n} |\n"),
+    };
+    let src: String =
+        std::iter::once("| name | number |\n|---|--:|\n".to_owned()).chain((0..90).map(row)).collect();
+    let texts = |doc: &Doc| -> Vec<String> { rows(doc, &src, 60).into_iter().map(|row| row.text).collect() };
+    let (mut doc, mut before, mut shown) = (Doc::default(), Vec::new(), Vec::new());
+    for to in 1..=src.len() {
+        doc.grow(&src[..to]);
+        let now = texts(&doc);
+        let settled = now.len() - usize::from(now.last().is_some_and(|row| row.starts_with("table · ")));
+        assert!(now.len() >= before.len() && now[..before.len()] == before, "a row moved or went: {now:?}");
+        before = now[..settled].to_vec();
+        shown.push(before.len());
+    }
+    // nothing of the first 32; then each as it comes, but those that wait for the columns of a wide one
+    let waits = shown.windows(2).filter(|pair| pair[1] > pair[0] + 1).count();
+    assert_eq!((shown[100], waits), (0, 2), "{shown:?}");
+    assert_eq!(shown.last(), Some(&92));
+    doc.finish(&src);
+    assert_eq!(texts(&doc), before);
+    assert_eq!(rows(&doc, &src, 60), rows(&whole(&src), &src, 60));
+    assert_eq!(before[40], "row  │     38");
+    assert!(before[52].starts_with("a cell that is wider than all before │     50"), "{}", before[52]);
+    // too narrow for columns: all of it as keys and values
+    let narrow: Vec<String> = rows(&whole(&src), &src, 10).into_iter().map(|row| row.text).collect();
+    assert_eq!(narrow.iter().filter(|row| row.starts_with("number:")).count(), 90);
 }

@@ -271,7 +271,7 @@ fn a_search_of_ten_thousand_entries_goes_by_slices_and_the_nearest_hit_comes_fir
     assert!(screen(&mut state, 80, 40).contains("question 7"));
     let mut slices = 0;
     while state.seeks() {
-        press(&mut state, Msg::Seek);
+        press(&mut state, Msg::More);
         slices += 1;
     }
     assert!(slices > 1, "{slices}");
@@ -284,6 +284,52 @@ fn a_search_of_ten_thousand_entries_goes_by_slices_and_the_nearest_hit_comes_fir
     state.sync(&fake.0);
     press(&mut state, Msg::SearchNext);
     assert_eq!(state.hits(), Some((112, 112)));
+}
+
+#[test]
+fn what_is_searched_is_what_is_shown_and_typing_on_finds_the_same() {
+    let mut fake = Fake::new();
+    for n in 0..20 {
+        let text = format!(
+            "A w**or**d of `code {n}`, [a link](https://a.example)\n\n| **c**ell | x |\n|---|---|\n| o*n*e | 2 |\n"
+        );
+        fake.answer(vec![Body::Text(text)], Finish::Finished(Stop::End));
+    }
+    let mut state = synced(&fake);
+    draw(&mut state, 60, 20);
+    let mut hits = |query: &str| {
+        press(&mut state, Msg::Search(query.into()));
+        while state.has_more() {
+            press(&mut state, Msg::More);
+        }
+        let found = state.hits().map(|(all, _)| all);
+        let shown = screen(&mut state, 60, 20);
+        (found, shown)
+    };
+    assert_eq!(hits("a word of code").0, Some(20));
+    assert_eq!(hits("cell").0, Some(20));
+    assert_eq!(hits("one").0, Some(20));
+    assert_eq!(hits("**").0, Some(0));
+    // a letter at a time, as it is typed
+    for (typed, wanted) in
+        [("c", None), ("co", None), ("code 1", Some(11)), ("code 19", Some(1)), ("code", Some(20))]
+    {
+        let (found, shown) = hits(typed);
+        assert!(wanted.is_none() || found == wanted, "{typed}: {found:?}");
+        assert!(shown.contains("code"), "{shown}");
+    }
+    // what streams on is searched again
+    let mut fake = Fake::new();
+    fake.begin();
+    fake.stream(PartKind::Text, "some **wo");
+    let mut state = synced(&fake);
+    draw(&mut state, 60, 20);
+    press(&mut state, Msg::Search("wor".into()));
+    assert_eq!(state.hits(), Some((0, 0)));
+    fake.stream(PartKind::Text, "rd**");
+    state.sync(&fake.0);
+    press(&mut state, Msg::Search("word".into()));
+    assert_eq!(state.hits(), Some((1, 1)));
 }
 
 #[test]
