@@ -42,6 +42,7 @@ impl Owner {
             return Some(Event::WindowFull);
         }
         let messages = self.messages_for_model();
+        self.heard();
         let ask = self.request(&model.name, messages, specs(&self.tools));
         self.start_stream(Purpose::Talk, ask, &model);
         None

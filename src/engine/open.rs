@@ -286,7 +286,7 @@ fn owner(
         meter: Meter { cost_known: true, ..Meter::default() },
         read_only: found.read_only,
         fail_why: None,
-        undelivered: false,
+        owed: super::turn::Owed::default(),
         backstop: None,
         closing: None,
         leave_jobs: false,

@@ -147,8 +147,7 @@ pub struct Owner {
     pub(super) meter: Meter,
     pub(super) read_only: Option<String>,
     pub(super) fail_why: Option<String>,
-    /// A message could not be written to the journal, and its turn ends for that.
-    pub(super) undelivered: bool,
+    pub(super) owed: super::turn::Owed,
     pub(super) backstop: Option<Instant>,
     /// The session is being closed: until when at most.
     pub(super) closing: Option<Instant>,

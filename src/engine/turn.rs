@@ -8,13 +8,22 @@ use crate::api::board::Phase as Shown;
 use crate::api::entry::{self, Delivery, EntryBody, Level, UserMessage};
 use crate::api::event::Event as Told;
 use crate::law::retry::{self, Cause, Policy, Verdict};
-use crate::law::turn::{Effect, Event, How, TurnEnd};
+use crate::law::turn::{Effect, Event, How, Phase, TurnEnd};
 
 use super::clock;
 use super::owner::Owner;
 
 /// How long calls may take to end after an interrupt before they are settled from the board.
 const STOP_MAX: Duration = Duration::from_secs(6);
+
+/// What the turn that runs leaves for its end.
+#[derive(Debug, Default)]
+pub struct Owed {
+    /// A message could not be written to the journal, and the turn ends for that.
+    pub undelivered: bool,
+    /// Something ended that is to begin a turn, after the last request of this one.
+    pub unheard: bool,
+}
 
 impl Owner {
     /// Steps the turn and does what it says, and what that leads to.
@@ -27,6 +36,10 @@ impl Owner {
                     effects.push_front(next);
                 }
             }
+        }
+        let free = self.closing.is_none() && self.rewinding.is_none();
+        if self.turn.phase() == Phase::Idle && std::mem::take(&mut self.owed.unheard) && free {
+            self.start_turn();
         }
         self.keep_draft();
         self.publish_status();
@@ -102,7 +115,7 @@ impl Owner {
         let body = UserMessage { text: message.text.clone(), images, delivery };
         if self.try_commit(EntryBody::User(body)).is_none() {
             self.event(Told::TakenBack { text: message.text, images: message.images });
-            self.undelivered = true;
+            self.owed.undelivered = true;
             return Some(Event::Interrupt);
         }
         None
@@ -131,7 +144,11 @@ impl Owner {
     }
 
     fn end_turn(&mut self, end: TurnEnd) {
-        let undelivered = std::mem::take(&mut self.undelivered);
+        let undelivered = std::mem::take(&mut self.owed.undelivered);
+        // who ended it, or what failed, would end another one
+        if end != TurnEnd::Done {
+            self.heard();
+        }
         let (status, why) = match end {
             TurnEnd::Interrupted if undelivered => {
                 (entry::TurnStatus::Failed, Some("the message could not be written to the journal".into()))

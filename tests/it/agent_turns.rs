@@ -72,6 +72,25 @@ fn an_answer_stays_whole_though_the_last_of_its_own_agents_ends_after_it() {
 }
 
 #[test]
+fn an_end_that_comes_while_the_last_answer_is_said_begins_a_turn_after_it() {
+    let place = Place::new();
+    let long = "word ".repeat(100);
+    let a = vec![until(&beside(&place, "go")), says("a done")];
+    let text = script(&[calls(&[spawn("a", "shared")]), slowly(&long), says("seen")], &[("a", a)]);
+    let mut session = open(&place, &text);
+    session.send("go");
+    // its request is on its way: it does not tell of the end any more
+    session.until("the last answer", |record| {
+        (record.path.iter().filter(|entry| matches!(entry.body, EntryBody::CallSettle(_))).count() == 1
+            && !record.live.parts.is_empty())
+        .then_some(())
+    });
+    go(&place, "go");
+    assert_eq!(ended(&mut session, "a").end, End::Answered);
+    assert_eq!([session.turn_end(1), session.turn_end(2)], [TurnStatus::Done; 2]);
+}
+
+#[test]
 fn a_turn_that_an_end_began_is_never_cut_by_the_next_one() {
     let place = Place::new();
     let names: Vec<String> = (0..8).map(|n| format!("a{n}")).collect();

@@ -1,8 +1,9 @@
 //! The hand-back of an agent that was stopped: on a blocking thread, one at a time in a directory.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::api::agent::{AgentNode, HandBackReport, LeftOpen};
+use crate::api::agent::{AgentNode, AgentState, HandBackReport, LeftOpen};
 use crate::base::{SessionId, chain};
 use crate::engine::hand_back::in_turn;
 use crate::engine::spawn;
@@ -95,6 +96,10 @@ impl Crew {
             let to = moved.iter().find(|(from, _)| kid.row.node.room.as_ref() == Some(from));
             if let Some((_, to)) = to {
                 kid.row.node.room = Some(to.clone());
+                if let AgentState::Ended(end) = &mut kid.row.state {
+                    Arc::make_mut(end).node.room = Some(to.clone());
+                    kid.told.send_replace(Some(Arc::clone(end)));
+                }
                 kid.parent_dir.clone_from(&dir);
                 changed.push(other.clone());
             }

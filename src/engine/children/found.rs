@@ -192,7 +192,9 @@ fn ends(entries: &[Arc<Entry>]) -> BTreeMap<String, Arc<AgentEnd>> {
     let mut ends: BTreeMap<String, Arc<AgentEnd>> = BTreeMap::new();
     for entry in entries {
         let EntryBody::AgentEnd(end) = &entry.body else { continue };
-        let known = ends.get(&end.node.name).filter(|known| known.node == end.node);
+        let same =
+            |known: &&Arc<AgentEnd>| known.node.session == end.node.session && known.node.run == end.node.run;
+        let known = ends.get(&end.node.name).filter(same);
         let whole = match known {
             // its end was told before: this is what came back of it later
             Some(known) if end.again => known.with_hand_back(end),

@@ -41,6 +41,14 @@ impl Post {
         self.path.as_ref().map_or(0, |path| path.split('/').count())
     }
 
+    /// An agent is not over before so many of its turns are.
+    pub fn owe(&self, turns: usize) {
+        let Some(path) = &self.path else { return };
+        if let Some(kid) = self.crew.inner().kids.get_mut(path) {
+            kid.owes.turns = turns;
+        }
+    }
+
     /// A turn is to begin by itself, after so many: whether it may. An agent that is on its way out has none, for it
     /// would be cut at once; one that may is not over before that turn is.
     pub fn goes_on(&self, turns: usize) -> bool {

@@ -71,14 +71,28 @@ impl Owner {
         self.publish_status();
     }
 
-    /// A turn begins for what happened while nothing was said: the model reads of it.
+    /// A turn begins for what happened while nothing was said: the model reads of it. While one runs its last request may
+    /// have gone already: whether it had is known at its end.
     pub(in crate::engine) fn start_turn(&mut self) {
-        let ready = self.turn.phase() == Phase::Idle && self.model.is_some();
-        let turns =
-            || self.shared.read().path.iter().filter(|e| matches!(e.body, EntryBody::TurnEnd(_))).count();
-        if ready && self.post.goes_on(turns()) {
+        if self.turn.phase() != Phase::Idle {
+            self.owed.unheard = true;
+            // an agent is not over before it has heard
+            return self.post.owe(self.turns_ended() + 2);
+        }
+        if self.model.is_some() && self.post.goes_on(self.turns_ended()) {
             self.turn_event(turn::Event::GoOn);
         }
+    }
+
+    /// What was unheard is told by the request that goes now, or nobody waits for it any more.
+    pub(in crate::engine) fn heard(&mut self) {
+        if std::mem::take(&mut self.owed.unheard) {
+            self.post.owe(self.turns_ended() + 1);
+        }
+    }
+
+    fn turns_ended(&self) -> usize {
+        self.shared.read().path.iter().filter(|entry| matches!(entry.body, EntryBody::TurnEnd(_))).count()
     }
 
     pub(super) fn node(&mut self, node: Node<JobId, JobNode>) {
