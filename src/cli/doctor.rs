@@ -145,6 +145,12 @@ fn terminal(report: &mut Report) {
     }
     if variable("TMUX").is_some() {
         tmux(report);
+    } else if variable("STY").is_some() {
+        report.say(
+            Mark::Note,
+            "GNU screen, which holds Esc back for 300 ms; the mouse is left to the terminal in it",
+            "put `maptimeout 10` into ~/.screenrc",
+        );
     }
 }
 

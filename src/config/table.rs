@@ -205,7 +205,7 @@ pub static ROWS: &[Row] = &[
     row!("theme", Kind::Text, "The theme: `dark`, `light`, one that people know (`catppuccin-mocha`, `gruvbox-light`, `nord`, …: `/theme` lists them), `ansi` or `ansi-light` (16 colours), or the name of a file in `themes/`. Not set: `dark` or `light`, as the terminal says its ground is. `/theme` writes the choice here. `NO_COLOR` wins over it.",
         |s| json!(s.theme),
         Text => |s, _, v: String| s.theme = v),
-    row!("mouse", Kind::Bool, "Whether the screen listens to the mouse: the wheel, clicks, selecting. `false` leaves all of it to the terminal.",
+    row!("mouse", Kind::Bool, "Whether the screen listens to the mouse: the wheel, clicks, selecting. `false` leaves all of it to the terminal, as is always done in GNU screen, which would hold Esc back.",
         |s| json!(s.mouse),
         Bool => |s, _, v: bool| s.mouse = v),
     row!("reduced_motion", Kind::Bool, "Whether spinners stand still.",

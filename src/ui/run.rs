@@ -125,8 +125,10 @@ impl<'a> Screen<'a> {
         }
         let signals = Signals::listen().map_err(UiError::Signals)?;
         let wanted = Wanted {
-            mouse: options.mouse,
+            // with mouse reports on, GNU screen holds a lone Escape back until the next key
+            mouse: options.mouse && (env("STY").is_none() || env("TMUX").is_some()),
             other_keys: env("TMUX").is_some() || env("XTERM_VERSION").is_some(),
+            alt_escapes: env("XTERM_VERSION").is_some() && env("TMUX").is_none() && env("STY").is_none(),
             // the console knows no such question, and old ones write it out
             ask_ground: adapted.theme.is_empty() && !adapted.no_color && term != "linux",
             // tmux says that it tells, and does so with `focus-events` alone

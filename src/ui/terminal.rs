@@ -34,6 +34,8 @@ pub struct Wanted {
     pub mouse: bool,
     /// Speak modifyOtherKeys (tmux and xterm).
     pub other_keys: bool,
+    /// Tell Alt by an ESC (xterm, which else makes another letter of it).
+    pub alt_escapes: bool,
     /// Ask what ground it draws on, and to be told when that changes; the answers come as replies, or never.
     pub ask_ground: bool,
     /// Ask whether it tells of its focus.
@@ -221,6 +223,10 @@ fn enter_bytes(wanted: &Wanted) -> Vec<u8> {
     if wanted.other_keys {
         out.extend_from_slice(b"\x1b[>4;1m");
     }
+    if wanted.alt_escapes {
+        // what it was is kept by the terminal
+        out.extend_from_slice(b"\x1b[?1036;1039s\x1b[?1036;1039h");
+    }
     if wanted.mouse {
         out.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
     }
@@ -239,6 +245,9 @@ fn leave_bytes(wanted: &Wanted) -> Vec<u8> {
     let mut out = b"\x1b[?2026l\x1b[m".to_vec();
     if wanted.mouse {
         out.extend_from_slice(b"\x1b[?1006l\x1b[?1002l");
+    }
+    if wanted.alt_escapes {
+        out.extend_from_slice(b"\x1b[?1036;1039r");
     }
     if wanted.other_keys {
         out.extend_from_slice(b"\x1b[>4;0m");
@@ -303,10 +312,20 @@ mod tests {
     #[test]
     fn every_mode_that_is_set_is_cleared() {
         for (mouse, other_keys) in [(false, false), (true, true)] {
-            let wanted = Wanted { mouse, other_keys, ask_ground: mouse, ask_focus: false, title: mouse };
+            let wanted = Wanted {
+                mouse,
+                other_keys,
+                alt_escapes: other_keys,
+                ask_ground: mouse,
+                ask_focus: false,
+                title: mouse,
+            };
             let enter = String::from_utf8(enter_bytes(&wanted)).expect("ascii");
             let leave = String::from_utf8(leave_bytes(&wanted)).expect("ascii");
-            for part in enter.split('\x1b').filter(|p| p.starts_with("[?")) {
+            // what was saved is given back
+            let saved = "\x1b[?1036;1039s\x1b[?1036;1039h";
+            assert_eq!(enter.contains(saved), leave.contains("\x1b[?1036;1039r"));
+            for part in enter.replace(saved, "").split('\x1b').filter(|p| p.starts_with("[?")) {
                 let undone = if let Some(set) = part.strip_suffix('h') {
                     format!("\x1b{set}l")
                 } else {

@@ -3,6 +3,7 @@
 //! Reads the sources as text. The exceptions stand in lists here and may only shrink: a listed one that
 //! is no longer needed, or shorter than its entry says, is an error too.
 
+mod reported;
 mod source;
 
 use source::{Source, absolute, functions, is_test_file, line_of, paths, root, sources, words};

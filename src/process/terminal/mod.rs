@@ -9,6 +9,7 @@ mod frame;
 mod picture;
 mod reply;
 mod skim;
+mod stand_in;
 mod waits;
 
 use std::collections::VecDeque;
@@ -112,11 +113,11 @@ impl Terminal {
         self.unfinished = unfinished.to_vec();
         while let Some((end, answer)) = self.strings.next(rest) {
             let (asked, more) = rest.split_at(end);
-            self.emulate(|parser| parser.process(asked));
+            self.show(asked);
             self.parser.callbacks_mut().say(&answer);
             rest = more;
         }
-        self.emulate(|parser| parser.process(rest));
+        self.show(rest);
         let answers = std::mem::take(&mut self.parser.callbacks_mut().answers);
         self.input(&answers);
     }
@@ -125,13 +126,18 @@ impl Terminal {
     fn catch_up(&mut self) {
         let waited = self.skim.take(usize::from(self.rows()));
         if !waited.is_empty() {
-            self.emulate(|parser| parser.process(&waited));
+            self.show(&waited);
         }
     }
 
     fn rows(&self) -> u16 {
         let (rows, _) = self.parser.screen().size();
         rows.into()
+    }
+
+    /// The emulator shows what the command wrote.
+    fn show(&mut self, bytes: &[u8]) {
+        self.emulate(|parser| stand_in::show(parser, bytes));
     }
 
     /// Lets the emulator do something. It reads what anybody wrote: a fault in it costs the picture, not the job.
@@ -191,7 +197,7 @@ impl Terminal {
         // the modes of the line can change without a byte of output
         if std::mem::take(&mut self.stale) || self.echo_changed() {
             self.catch_up();
-            let title = self.parser.callbacks().title.clone();
+            let title = self.parser.callbacks().title.chars().map(stand_in::meant).collect();
             let now = picture::picture(self.parser.screen(), title, self.echoes(), &self.picture);
             if now != *self.picture {
                 self.picture = Arc::new(now);

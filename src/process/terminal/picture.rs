@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::stand_in;
 use crate::api::screen::{Colour, Modes, Mouse, MouseForm, Run, Screen, Size, Style};
 
 /// The picture of the emulator's screen; rows equal to those of the picture before are shared with it.
@@ -63,7 +64,7 @@ fn runs(screen: &vt100::Screen, row: u16, cols: u16) -> Vec<Run> {
 }
 
 fn push(line: &mut String, text: &str) {
-    line.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    line.extend(text.chars().map(|c| if c.is_control() { ' ' } else { stand_in::meant(c) }));
 }
 
 fn style(cell: &vt100::Cell) -> Style {

@@ -38,6 +38,42 @@ fn a_picture_is_what_a_person_would_see() {
 }
 
 #[test]
+fn what_is_no_text_takes_its_place() {
+    let bytes =
+        b"Gr\xfc\xdfe an alle\r\n\xef\xbf\xbd|\xe6\x97|\r\n\x1b]2;a \xff title\x07\x1b[31m\xff\x1b[0m.";
+    for cut in 0..=bytes.len() {
+        let (mut terminal, _slave) = terminal(3, 20);
+        let (first, rest) = bytes.split_at(cut);
+        terminal.feed(first);
+        terminal.feed(rest);
+        let picture = terminal.picture();
+        assert_eq!(
+            text(&picture),
+            ["Gr\u{fffd}\u{fffd}e an alle", "\u{fffd}|\u{fffd}|", "\u{fffd}."],
+            "{cut}"
+        );
+        assert_eq!(picture.cursor, Some((2, 2)), "{cut}");
+        assert!(picture.title.starts_with("a ") && picture.title.ends_with(" title"), "{:?}", picture.title);
+    }
+}
+
+#[test]
+fn a_character_that_becomes_wide_in_the_last_column_costs_no_picture() {
+    let heart = "\u{2764}\u{fe0f}";
+    for (cols, wanted) in [(1, "\u{2764}"), (3, "ab\u{2764}"), (4, "ab\u{2764}\u{fe0f}")] {
+        let (mut terminal, _slave) = terminal(3, cols);
+        let before = if cols == 1 { "" } else { "ab" };
+        // what is written over it again is where the emulator fails otherwise
+        terminal.feed(format!("\x1b]2;kept\x07\x1b[1;1H{before}{heart}\x1b[2;1H").as_bytes());
+        terminal.feed(heart.as_bytes());
+        let picture = terminal.picture();
+        assert_eq!((picture.title.as_str(), text(&picture)[0].as_str()), ("kept", wanted), "{cols}");
+        terminal.feed(format!("\x1b[1;{cols}Hx\x1b[1;1H{before}{heart}\x1b[?6l{before}y").as_bytes());
+        assert_eq!(terminal.picture().title, "kept", "{cols}");
+    }
+}
+
+#[test]
 fn rows_that_did_not_change_are_shared() {
     let (mut terminal, _slave) = terminal(3, 10);
     terminal.feed(b"one\r\ntwo");

@@ -224,6 +224,8 @@ fn escape(bytes: &[u8]) -> Step {
         b'_' => string(bytes, |third| third == b'G'),
         _ => match character(&bytes[1..]) {
             None => Step::More,
+            // a control in two bytes is no key
+            Some((len, Some(c))) if c.is_control() && !c.is_ascii() => Step::Take(1 + len, None),
             Some((len, Some(c))) => {
                 let key = match keys::control(second) {
                     Some(key) => Some(key),
@@ -327,3 +329,7 @@ pub(super) fn normalise(bytes: &[u8]) -> String {
 #[cfg(test)]
 #[path = "decode_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "recorded_tests.rs"]
+mod recorded;

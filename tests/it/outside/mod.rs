@@ -6,7 +6,7 @@ mod bad_input;
 mod copying;
 mod ends;
 mod events;
-mod field;
+pub mod field;
 mod notify;
 pub mod rehearsal;
 mod rest;

@@ -97,7 +97,8 @@ impl Reader {
         self.looks.last().copied().unwrap_or_default()
     }
     fn push(&mut self, text: &str, look: Look) {
-        let text = text.replace(GUARD, "");
+        // a tag or a comment may go over lines
+        let text = text.replace(GUARD, "").replace('\n', " ");
         let text = tame(&text);
         if text.is_empty() {
             return;
@@ -111,7 +112,7 @@ impl Reader {
         };
         match line.last_mut() {
             Some((last, same)) if *same == look => last.push_str(&text),
-            Some(_) | None => line.push((text.replace('\n', " "), look)),
+            Some(_) | None => line.push((text.into_owned(), look)),
         }
     }
     fn nest(&mut self, look: Look) {

@@ -128,6 +128,15 @@ fn links_lead_where_they_say() {
 }
 
 #[test]
+fn what_goes_over_lines_inside_a_paragraph_stays_in_its_row() {
+    for src in ["<y><!--\n-->", "a <b\nc> <d\ne>", "<a\nb><c\nd>", "`a\nb` ``c\nd``", "[a\nb](<c> 'd\ne')"] {
+        for row in rows(&whole(src), src, 80) {
+            assert!(!row.text.contains('\n'), "{src:?}: {:?}", row.text);
+        }
+    }
+}
+
+#[test]
 fn a_table_waits_for_its_end() {
     let src = "| a | b |\n|---|---|\n| 1 | 2 |\n";
     let mut doc = Doc::default();
