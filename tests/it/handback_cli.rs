@@ -116,6 +116,24 @@ fn what_came_back_is_listed_and_shown() {
 }
 
 #[test]
+fn half_of_a_rename_that_is_put_back_names_the_other() {
+    let home = Home::new();
+    let room = spawned(&home);
+    fs::rename(room.copy().join("taken"), room.copy().join("moved")).unwrap();
+    room.hand_back(&home.path("work")).unwrap();
+    assert_eq!(
+        done(&home, &["revert", "tests", "moved"]),
+        "moved: put back as it was; no conflict is open\nit is one half of a rename; taken is the file's old path, which \
+         is still gone: `windlass handback revert tests taken` puts that back too\n"
+    );
+    assert_eq!(
+        done(&home, &["revert", "tests", "taken"]),
+        "taken: put back as it was; no conflict is open\n"
+    );
+    assert_eq!((home.read("work/taken").as_str(), home.path("work/moved").exists()), ("base\n", false));
+}
+
+#[test]
 fn a_conflict_is_resolved_by_each_way_and_taken_back() {
     let (home, room) = handed_back();
     let text = || home.read("work/text");

@@ -214,7 +214,7 @@ fn stood(made: &Made) -> Stood {
     }
     if !made.repositories.is_empty() {
         warnings.push(format!(
-            "repositories inside were copied as files: {}",
+            "directories in it that are repositories of their own were copied too; the files changed there come back, commits made there do not: {}",
             named(&made.repositories, NAMED_MAX)
         ));
     }

@@ -231,7 +231,7 @@ impl New<'_> {
     fn take(&mut self, path: TreePath, is_dir: bool) -> Result<(), Error> {
         if self.is_in_ignored(&path) {
             // files of the base count there too, and what is new is left out
-            if !self.marks.has(&path) {
+            if !self.was_file(&path, is_dir) {
                 self.changes.ignored.insert(path.clone());
                 self.changes.child.put(path, Version::InTheWay(Obstacle::Special));
             }
@@ -254,7 +254,7 @@ impl New<'_> {
             ahead.push(path);
             return Ok(());
         }
-        if self.marks.has(&path) {
+        if self.was_file(&path, is_dir) {
             return Ok(());
         }
         let version = if is_dir || is_long {
@@ -285,6 +285,11 @@ impl New<'_> {
         })
         .map_err(Error::at("list", dir))?;
         Ok(all)
+    }
+
+    /// Whether a directory is where the base had a file: that this is gone is told already.
+    fn was_file(&self, path: &TreePath, is_dir: bool) -> bool {
+        is_dir && self.marks.has(path)
     }
 
     fn ignores(&mut self, path: &TreePath, is_dir: bool) -> bool {

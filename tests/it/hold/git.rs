@@ -260,6 +260,9 @@ async fn a_part_of_a_work_tree_that_has_submodules_is_read_and_committed() {
     assert_eq!(held(&place, "git status --porcelain=v2").await, told);
     let within = "cd within; git status --porcelain; git log --format=%s; cd '../../beside it'; git log --format=%s; git status --porcelain";
     assert_eq!(held(&place, within).await, " M f\nnested\ninner\nnested\ninner\n M deep/nested\n M f\n");
+    let writes = "git commit -qam two; git log --format=%s; cd within; git -c user.name=p -c user.email=p@q commit -qm three f; \
+        cd '../../beside it'; git -c user.name=p -c user.email=p@q commit -qm four f; git log --format=%s | head -1";
+    assert_eq!(held(&place, writes).await, "two\nwith submodules\none\nfour\n");
     assert_eq!(fingerprint(&top), before);
 }
 

@@ -340,6 +340,23 @@ fn a_taken_path_is_put_back_and_taken_again() {
 }
 
 #[test]
+fn half_of_a_rename_that_is_put_back_leads_to_the_other() {
+    let mut desk = Desk::default();
+    desk.put("manual", "a/new.rs", There::Absent, There::Absent, file("x\n"));
+    desk.put("manual", "b/old.rs", file("x\n"), file("x\n"), There::Absent);
+    desk.rename("manual", "b/old.rs", "a/new.rs");
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "a/new.rs");
+    desk.keys(&mut screen, "enter r");
+    assert_eq!(desk.parents("manual", "a/new.rs"), There::Absent);
+    let shown = screen.shown();
+    assert!(shown.contains("this is the other half of its rename: r puts it back too"), "{shown}");
+    desk.keys(&mut screen, "r");
+    assert_eq!(desk.parents("manual", "b/old.rs"), file("x\n"));
+    assert!(!screen.shown().contains("other half"), "{}", screen.shown());
+}
+
+#[test]
 fn an_editor_gets_markers_and_what_it_leaves_half_is_gone_on_with() {
     let mut desk = desk();
     let mut screen = open(&mut desk, 140, 45);

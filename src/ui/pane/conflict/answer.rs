@@ -3,10 +3,12 @@
 use super::carried::Carried;
 use super::list;
 use super::open::Open;
+use super::said::Said;
 use super::{Asked, Done, Focus, Out, State};
 use crate::api::event::Reply;
 use crate::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sides};
 use crate::law::hand_back::tree::TreePath;
+use crate::ui::action::Action;
 
 impl State {
     /// Asks what there is, unless that is on its way.
@@ -220,7 +222,14 @@ impl State {
             Done::Reverted => "put back as it was",
             Done::TakenBack => "taken back",
         };
-        out.push(Out::Say(format!("{path}: {what} · {left}").into()));
+        let mut said = Said::from(format!("{path}: {what} · {left}"));
+        let other = (done == Done::Reverted).then(|| self.other_half(child, path)).flatten();
+        if let Some(other) = other {
+            self.selected = other;
+            let half = " · this is the other half of its rename: ";
+            said = said.and(half).key(Action::ConflictRevert).and(" puts it back too");
+        }
+        out.push(Out::Say(said));
         // its choices are written: no draft of them
         self.kept.retain(|kept| !kept.is(child, path));
         if self.open.as_ref().is_some_and(|open| open.is(child, path)) {

@@ -2,7 +2,8 @@
 
 use super::State;
 use super::open::Open;
-use crate::api::hand_back::{HandBack, HandBackPath};
+use crate::api::hand_back::{ByHand, HandBack, HandBackPath};
+use crate::law::hand_back::merge1::Verdict;
 use crate::law::hand_back::tree::TreePath;
 
 /// A line of the list of paths.
@@ -62,6 +63,15 @@ impl State {
         let open: Vec<usize> =
             (0..hand_back.paths.len()).filter(|at| hand_back.paths[*at].is_open()).collect();
         open.iter().copied().find(|at| *at > self.selected).or(open.first().copied())
+    }
+
+    /// Where the other half of the rename is that a path of a child is one of, if that stands as the child has it.
+    pub(super) fn other_half(&self, child: &str, path: &TreePath) -> Option<usize> {
+        let hand_back = self.hand_back().filter(|one| one.child == child)?;
+        let rename = hand_back.renames.iter().find(|one| one.from == *path || one.to == *path)?;
+        let other = if rename.from == *path { &rename.to } else { &rename.from };
+        let stands = |one: &HandBackPath| one.verdict == Verdict::Taken && one.by_hand == ByHand::Nothing;
+        hand_back.paths.iter().position(|one| one.path == *other && stands(one))
     }
 
     /// Keeps what is open, to go on with it when it is opened again.
