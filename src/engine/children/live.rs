@@ -201,8 +201,9 @@ fn stood(made: &Made) -> Stood {
     let how = if made.cloned { "cloned" } else { "copied" };
     if !made.cloned && counts.copied > 0 {
         warnings.push(format!(
-            "{} files with {} bytes were copied twice: this filesystem cannot clone them",
-            counts.copied, counts.bytes
+            "this filesystem cannot clone: {} of {} in all copied twice",
+            counted(counts.copied, "file"),
+            counted(counts.bytes, "byte")
         ));
     }
     if !counts.skipped.is_empty() {
@@ -218,7 +219,13 @@ fn stood(made: &Made) -> Stood {
             named(&made.repositories, NAMED_MAX)
         ));
     }
-    Stood { words: format!("isolated · {files} files · {how}"), warnings }
+    Stood { words: format!("isolated · {} · {how}", counted(files as u64, "file")), warnings }
+}
+
+/// `1 file`, `214 files`.
+fn counted(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{s}")
 }
 
 /// A copy that this run made and in which nothing was done goes.
