@@ -18,8 +18,8 @@ use crate::tool::Later;
 use crate::tool::crew::{Crew as Asks, NewAgent, Rest, Stands};
 use crate::workspace::child::Room;
 
+use super::agent::{Agent, ChildOf, Order};
 use super::crew::{Crew, Inner, News, above};
-use super::kid::{ChildOf, Kid, Order};
 use super::post::Post;
 
 /// What a session is when a call asks.
@@ -180,9 +180,9 @@ impl Asking {
             told: now,
         };
         let options = here.options_for(crew, &path, &node, model);
-        let mut kid =
-            Kid::new(node.clone(), options, here.dir.clone(), AgentState::Preparing { files: 0, of: 0 });
-        kid.words.push(new.prompt.clone());
+        let mut agent =
+            Agent::new(node.clone(), options, here.dir.clone(), AgentState::Preparing { files: 0, of: 0 });
+        agent.words.push(new.prompt.clone());
         let asked =
             Asked { parent: self.post.path.clone(), name: new.name.clone(), isolated, budget: new.budget };
         let mut inner = crew.inner();
@@ -190,7 +190,7 @@ impl Asking {
             return Err("the session is being closed".to_owned());
         }
         let effects = inner.law.ask(asked, now).map_err(|why| refused(why, &new.name))?;
-        inner.kids.insert(path.clone(), kid);
+        inner.agents.insert(path.clone(), agent);
         inner.publish(&path);
         inner.tell(self.post.path.clone(), News::Began(node, new.prompt));
         crew.carry_out(&mut inner, effects);
@@ -204,9 +204,9 @@ impl Crew {
         let inner = self.inner();
         let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
         let named = |parent: &str| {
-            let child = inner.kids.get(parent)?.options.child.clone()?;
+            let child = inner.agents.get(parent)?.options.child.clone()?;
             let below = parent.rsplit_once('/').map_or(path, |(up, _)| &path[up.len() + 1..]);
-            let dirs = &inner.kids.get(parent)?.options.dirs;
+            let dirs = &inner.agents.get(parent)?.options.dirs;
             Some(dirs.workspace(&child.parent, &file_name(below)).exists())
         };
         parents.filter_map(named).any(|there| there)
@@ -222,12 +222,12 @@ impl Post {
         if inner.closing {
             return Err("the session is being closed".to_owned());
         }
-        let Inner { law, kids, .. } = &mut *inner;
-        let Some(kid) = kids.get_mut(&whole) else { return Err(format!("there is no agent {path}")) };
+        let Inner { law, agents, .. } = &mut *inner;
+        let Some(agent) = agents.get_mut(&whole) else { return Err(format!("there is no agent {path}")) };
         match law.state(&whole) {
             Some(State::Working(_)) => {
-                kid.owes.messages += 1;
-                kid.order(Order::Say(text));
+                agent.owes.messages += 1;
+                agent.order(Order::Say(text));
                 // it may have its answer already, and wait for its own agents only
                 let over = matches!(law.state(&whole), Some(State::Working(Work::Over(_))));
                 if over {
@@ -237,8 +237,8 @@ impl Post {
                 Ok("is told; it reads it between two steps.")
             }
             Some(State::Waiting | State::Preparing) => {
-                kid.words.push(text);
-                let (node, words) = (kid.row.node.clone(), kid.words.join("\n\n"));
+                agent.words.push(text);
+                let (node, words) = (agent.row.node.clone(), agent.words.join("\n\n"));
                 inner.tell(above(&whole), News::Began(node, words));
                 Ok("is told when it begins.")
             }
@@ -246,7 +246,7 @@ impl Post {
                 Err(format!("{path} is being ended: tell it again when it has ended"))
             }
             // a fresh copy would hide what is in its first one only
-            Some(State::Ended(_)) if kid.holds_work() => Err(format!(
+            Some(State::Ended(_)) if agent.holds_work() => Err(format!(
                 "what {path} changed was not handed back: try that again first (in the list of agents, or \
                  `windlass handback retry`), or drop it (`windlass handback drop --force`)"
             )),
@@ -259,9 +259,9 @@ impl Post {
                         false => format!("{path} cannot work again: who asked for it does not work any more"),
                     });
                 }
-                kid.words.push(text);
-                wake(kid, again, after);
-                let (node, words) = (kid.row.node.clone(), kid.words.join("\n\n"));
+                agent.words.push(text);
+                wake(agent, again, after);
+                let (node, words) = (agent.row.node.clone(), agent.words.join("\n\n"));
                 inner.tell(above(&whole), News::Began(node, words));
                 self.crew.carry_out(&mut inner, effects);
                 Ok("works again.")
@@ -277,20 +277,20 @@ pub(super) fn which(dirs: &Dirs, session: &SessionId) -> Which {
 }
 
 /// A run of an agent that has ended, or was cut, begins. One that handed its copy back gets a fresh one.
-fn wake(kid: &mut Kid, again: bool, after: Option<EntryId>) {
-    kid.options.which = which(&kid.options.dirs, &kid.row.node.session);
+fn wake(agent: &mut Agent, again: bool, after: Option<EntryId>) {
+    agent.options.which = which(&agent.options.dirs, &agent.row.node.session);
     let now = clock::now();
-    kid.row.node.told = now;
+    agent.row.node.told = now;
     if !again {
         return;
     }
-    kid.begin_again();
-    let node = &mut kid.row.node;
+    agent.begin_again();
+    let node = &mut agent.row.node;
     node.run += 1;
     (node.asked, node.after) = (now, after);
-    if let (Workspace::Isolated, Some(child)) = (node.workspace, &mut kid.options.child) {
+    if let (Workspace::Isolated, Some(child)) = (node.workspace, &mut agent.options.child) {
         // among those of who asks for it, also where the first one rose
-        let room = kid.options.dirs.workspace(&child.parent, &format!("{}.{}", node.name, node.run));
+        let room = agent.options.dirs.workspace(&child.parent, &format!("{}.{}", node.name, node.run));
         child.dir = Room::at(&room).copy();
         node.room = Some(room);
     }
@@ -302,7 +302,7 @@ impl Asks for Asking {
     }
 
     fn stands(&self, path: &str, since: Option<Stands>) -> Later<'_, Stands> {
-        let seen = self.post.crew.look(&self.post.whole(path), |kid| kid.stands.subscribe());
+        let seen = self.post.crew.look(&self.post.whole(path), |agent| agent.stands.subscribe());
         Box::pin(async move {
             let Some(mut seen) = seen else { return Stands::Gone };
             match seen.wait_for(|now| since.as_ref() != Some(now)).await {
@@ -317,9 +317,9 @@ impl Asks for Asking {
         let inner = self.post.crew.inner();
         // the task of its run finds its copy given up, and says that nothing is left
         if matches!(inner.law.state(&whole), Some(State::Preparing))
-            && let Some(kid) = inner.kids.get(&whole)
+            && let Some(agent) = inner.agents.get(&whole)
         {
-            kid.progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+            agent.progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }
 
@@ -328,7 +328,7 @@ impl Asks for Asking {
     }
 
     fn row(&self, path: &str) -> Option<AgentRow> {
-        self.post.crew.look(&self.post.whole(path), |kid| kid.row.clone())
+        self.post.crew.look(&self.post.whole(path), |agent| agent.row.clone())
     }
 
     fn message(&self, path: &str, text: String) -> Result<&'static str, String> {
@@ -340,7 +340,7 @@ impl Asks for Asking {
     }
 
     fn ended(&self, path: &str) -> Later<'_, Option<Arc<AgentEnd>>> {
-        let told = self.post.crew.look(&self.post.whole(path), |kid| kid.told.subscribe());
+        let told = self.post.crew.look(&self.post.whole(path), |agent| agent.told.subscribe());
         Box::pin(async move {
             let mut told = told?;
             told.wait_for(Option::is_some).await.ok().and_then(|end| end.clone())

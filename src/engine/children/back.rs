@@ -16,28 +16,29 @@ use crate::workspace::child::hand_back::Record;
 use crate::workspace::child::rise::{Below, rise_of_shared};
 use crate::workspace::child::rooms::rooms;
 
+use super::agent::Agent;
 use super::crew::{Crew, Inner};
-use super::kid::Kid;
 
 /// Hands back what an agent changed and tells that it did; then its copies go, which nobody waits for. One that fails
 /// leaves the copy as it is.
 pub async fn hand_back(crew: Crew, path: String) {
     let leaving_waits = crew.beside();
     if spawn::guarded(back(crew.clone(), path.clone())).await.is_none() {
-        crew.update(&path, |kid| kid.trouble("its hand-back broke off inside Windlass".to_owned()));
+        crew.update(&path, |agent| agent.trouble("its hand-back broke off inside Windlass".to_owned()));
         crew.event(&path, Event::HandedBack);
     }
     drop(leaving_waits);
 }
 
 async fn back(crew: Crew, path: String) {
-    let Some((dir, node)) = crew.look(&path, |kid| (kid.parent_dir.clone(), kid.row.node.clone())) else {
+    let Some((dir, node)) = crew.look(&path, |agent| (agent.parent_dir.clone(), agent.row.node.clone()))
+    else {
         return;
     };
     // its own agents' ends first: they are a part of it
     crew.hear(&path).await;
     let ending = crew.ending(&path);
-    let Some(own) = crew.look(&path, |kid| Own::of(kid, &path)) else { return };
+    let Some(own) = crew.look(&path, |agent| Own::of(agent, &path)) else { return };
     let (room, of) = (node.room.clone().map(Room::at), own.clone());
     let done = spawn::off_the_loop(move || {
         if let Some(ending) = ending {
@@ -48,9 +49,9 @@ async fn back(crew: Crew, path: String) {
     .await;
     let handed = done.is_ok();
     let rose = done.as_ref().map_or(Vec::new(), |(_, below)| crew.rose(&path, &own, below));
-    crew.update(&path, |kid| match done {
-        Ok((report, _)) => kid.hand_back = report,
-        Err(why) => kid.trouble(why),
+    crew.update(&path, |agent| match done {
+        Ok((report, _)) => agent.hand_back = report,
+        Err(why) => agent.trouble(why),
     });
     crew.event(&path, Event::HandedBack);
     if handed {
@@ -70,10 +71,10 @@ struct Own {
 }
 
 impl Own {
-    fn of(kid: &Kid, path: &str) -> Own {
-        let (dirs, node) = (&kid.options.dirs, &kid.row.node);
+    fn of(agent: &Agent, path: &str) -> Own {
+        let (dirs, node) = (&agent.options.dirs, &agent.row.node);
         let from = dirs.workspaces_of(&node.session);
-        let above = kid.options.child.as_ref().map(|child| dirs.workspaces_of(&child.parent));
+        let above = agent.options.child.as_ref().map(|child| dirs.workspaces_of(&child.parent));
         let room = node.room.as_deref();
         let up = room.and_then(Path::parent).map(Path::to_owned).or(above).unwrap_or_else(|| from.clone());
         let named = room.and_then(Path::file_name).map(|name| name_of(&name.to_string_lossy()));
@@ -86,21 +87,21 @@ impl Crew {
     /// What the agents of one that ended left has other places now; the workspaces that rose.
     fn rose(&self, path: &str, own: &Own, below: &[Below]) -> Vec<Room> {
         let mut inner = self.inner();
-        let Inner { kids, .. } = &mut *inner;
-        let Some(dir) = kids.get(path).map(|kid| kid.parent_dir.clone()) else { return Vec::new() };
+        let Inner { agents, .. } = &mut *inner;
+        let Some(dir) = agents.get(path).map(|agent| agent.parent_dir.clone()) else { return Vec::new() };
         let moved =
             |below: &Below| (own.from.join(file_name(&below.own)), own.up.join(file_name(&below.name)));
         let moved: Vec<(PathBuf, PathBuf)> = below.iter().map(moved).collect();
         let (under, mut changed) = (format!("{path}/"), Vec::new());
-        for (other, kid) in kids.iter_mut().filter(|(other, _)| other.starts_with(&under)) {
-            let to = moved.iter().find(|(from, _)| kid.row.node.room.as_ref() == Some(from));
+        for (other, agent) in agents.iter_mut().filter(|(other, _)| other.starts_with(&under)) {
+            let to = moved.iter().find(|(from, _)| agent.row.node.room.as_ref() == Some(from));
             if let Some((_, to)) = to {
-                kid.row.node.room = Some(to.clone());
-                if let AgentState::Ended(end) = &mut kid.row.state {
+                agent.row.node.room = Some(to.clone());
+                if let AgentState::Ended(end) = &mut agent.row.state {
                     Arc::make_mut(end).node.room = Some(to.clone());
-                    kid.told.send_replace(Some(Arc::clone(end)));
+                    agent.told.send_replace(Some(Arc::clone(end)));
                 }
-                kid.parent_dir.clone_from(&dir);
+                agent.parent_dir.clone_from(&dir);
                 changed.push(other.clone());
             }
         }

@@ -18,7 +18,7 @@ use crate::law::children::{Bounds, Children, Effect, End, Event, State, Work};
 use crate::link::{AgentRecords, Shared, Wake};
 use crate::tool::crew::Stands;
 
-use super::kid::{Kid, Order};
+use super::agent::{Agent, Order};
 use super::post::Post;
 
 /// Orders that may wait for the task of one agent.
@@ -52,7 +52,7 @@ pub(super) struct Seat {
 
 pub(super) struct Inner {
     pub law: Children,
-    pub kids: BTreeMap<String, Kid>,
+    pub agents: BTreeMap<String, Agent>,
     /// Sessions that are open, by the agent's path; none: the session itself.
     pub seats: BTreeMap<Option<String>, Seat>,
     pub closing: bool,
@@ -104,7 +104,7 @@ impl Crew {
     pub fn new(bounds: Bounds, records: AgentRecords) -> Self {
         let inner = Inner {
             law: Children::new(bounds),
-            kids: BTreeMap::new(),
+            agents: BTreeMap::new(),
             seats: BTreeMap::new(),
             closing: false,
             beside: 0,
@@ -164,7 +164,7 @@ impl Crew {
     /// The turn of an agent is over, the last of as many; whether that is so: another one may have been begun meanwhile.
     pub(super) fn over(&self, path: &str, turns: usize, end: End) -> bool {
         let mut inner = self.inner();
-        let owes = inner.kids.get(path).map(|kid| kid.owes).unwrap_or_default();
+        let owes = inner.agents.get(path).map(|agent| agent.owes).unwrap_or_default();
         if owes.messages > 0 || owes.turns > turns {
             return false;
         }
@@ -221,38 +221,38 @@ impl Crew {
     }
 
     fn prepare(&self, inner: &mut Inner, path: String) {
-        if let Some(kid) = inner.kids.get_mut(&path) {
+        if let Some(agent) = inner.agents.get_mut(&path) {
             let (orders, taken) = mpsc::channel(ORDERS_MAX);
-            kid.orders = Some(orders);
-            kid.row.state = AgentState::Preparing { files: 0, of: 0 };
-            kid.row.began = Some(clock::now());
-            kid.stands.send_replace(Stands::Preparing);
+            agent.orders = Some(orders);
+            agent.row.state = AgentState::Preparing { files: 0, of: 0 };
+            agent.row.began = Some(clock::now());
+            agent.stands.send_replace(Stands::Preparing);
             spawn::task(super::live::live(self.clone(), path, taken));
         }
     }
 
     /// Changes the row of an agent, and tells it where it changed.
-    pub(super) fn update(&self, path: &str, change: impl FnOnce(&mut Kid)) {
+    pub(super) fn update(&self, path: &str, change: impl FnOnce(&mut Agent)) {
         let mut inner = self.inner();
-        let Some(kid) = inner.kids.get_mut(path) else { return };
-        let before = kid.row.clone();
-        change(kid);
-        if kid.row != before {
+        let Some(agent) = inner.agents.get_mut(path) else { return };
+        let before = agent.row.clone();
+        change(agent);
+        if agent.row != before {
             inner.publish(path);
         }
     }
 
     /// Reads something of an agent.
-    pub(super) fn look<T>(&self, path: &str, look: impl FnOnce(&Kid) -> T) -> Option<T> {
-        self.inner().kids.get(path).map(look)
+    pub(super) fn look<T>(&self, path: &str, look: impl FnOnce(&Agent) -> T) -> Option<T> {
+        self.inner().agents.get(path).map(look)
     }
 
     /// The open questions of an agent are these now.
     pub(super) fn asks(&self, path: &str, approvals: Arc<Vec<Approval>>) {
         let asking = !approvals.is_empty();
-        self.update(path, |kid| {
-            kid.row.asks = approvals.len();
-            kid.approvals = approvals;
+        self.update(path, |agent| {
+            agent.row.asks = approvals.len();
+            agent.approvals = approvals;
         });
         self.event(path, Event::Asks(asking));
         self.inner().tell(above(path), News::Asks);
@@ -272,14 +272,14 @@ impl Inner {
     }
 
     fn order(&self, path: &str, order: Order) {
-        if let Some(kid) = self.kids.get(path) {
-            kid.order(order);
+        if let Some(agent) = self.agents.get(path) {
+            agent.order(order);
         }
     }
 
     fn give_up_copy(&self, path: &str) {
-        if let Some(kid) = self.kids.get(path) {
-            kid.progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        if let Some(agent) = self.agents.get(path) {
+            agent.progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }
 
@@ -306,9 +306,9 @@ impl Inner {
     }
 
     fn ended(&mut self, path: &str, end: End) {
-        let Some(kid) = self.kids.get_mut(path) else { return };
-        let (used, now) = (kid.used(), clock::now());
-        kid.stands.send_if_modified(|stands| {
+        let Some(agent) = self.agents.get_mut(path) else { return };
+        let (used, now) = (agent.used(), clock::now());
+        agent.stands.send_if_modified(|stands| {
             let begins =
                 matches!(stands, Stands::Waiting { .. } | Stands::Preparing | Stands::Copying { .. });
             if begins {
@@ -321,25 +321,25 @@ impl Inner {
             begins
         });
         let ended = Arc::new(AgentEnd {
-            node: kid.row.node.clone(),
-            answer: std::mem::take(&mut kid.answer),
+            node: agent.row.node.clone(),
+            answer: std::mem::take(&mut agent.answer),
             calls: used.calls,
             usage: used.usage,
             cost: used.cost,
-            hand_back: kid.hand_back.take(),
-            trouble: kid.trouble.take(),
+            hand_back: agent.hand_back.take(),
+            trouble: agent.trouble.take(),
             again: false,
             ended: now,
-            duration: now.since(kid.row.node.asked),
+            duration: now.since(agent.row.node.asked),
             end,
         });
-        kid.dismissed |= ended.end == End::Deleted;
-        kid.row.state = AgentState::Ended(Arc::clone(&ended));
-        kid.row.now.clear();
-        kid.row.asks = 0;
-        kid.approvals = Arc::default();
-        kid.orders = None;
-        kid.told.send_replace(Some(Arc::clone(&ended)));
+        agent.dismissed |= ended.end == End::Deleted;
+        agent.row.state = AgentState::Ended(Arc::clone(&ended));
+        agent.row.now.clear();
+        agent.row.asks = 0;
+        agent.approvals = Arc::default();
+        agent.orders = None;
+        agent.told.send_replace(Some(Arc::clone(&ended)));
         // before its row: who sees that it has ended sees that its parent does not know it yet
         self.tell(above(path), News::Ended(Box::new((*ended).clone())));
         self.publish(path);
@@ -349,19 +349,19 @@ impl Inner {
     /// A hand-back that had failed was tried again: what came of it is told in a report of its own, that it failed again
     /// in a word.
     fn came_back(&mut self, path: &str) {
-        let Some(kid) = self.kids.get_mut(path) else { return };
-        let Some(told) = kid.told.borrow().clone() else { return };
+        let Some(agent) = self.agents.get_mut(path) else { return };
+        let Some(told) = agent.told.borrow().clone() else { return };
         let again = AgentEnd {
             answer: String::new(),
-            hand_back: kid.hand_back.take(),
-            trouble: kid.trouble.take(),
+            hand_back: agent.hand_back.take(),
+            trouble: agent.trouble.take(),
             again: true,
             ended: clock::now(),
             ..(*told).clone()
         };
         let end = Arc::new(told.with_hand_back(&again));
-        kid.row.state = AgentState::Ended(Arc::clone(&end));
-        kid.told.send_replace(Some(end));
+        agent.row.state = AgentState::Ended(Arc::clone(&end));
+        agent.told.send_replace(Some(end));
         self.publish(path);
         match &again.trouble {
             Some(why) => {
@@ -377,20 +377,20 @@ impl Inner {
 
     fn forget(&mut self, path: &str) {
         self.unlist(path);
-        if let Some(kid) = self.kids.remove(path) {
-            kid.stands.send_replace(Stands::Gone);
-            self.tell(above(path), News::Forgotten(kid.row.node));
+        if let Some(agent) = self.agents.remove(path) {
+            agent.stands.send_replace(Stands::Gone);
+            self.tell(above(path), News::Forgotten(agent.row.node));
         }
     }
 
     /// Brings the rows in line with the law.
     fn refresh(&mut self) {
         let mut changed = Vec::new();
-        for (path, kid) in &mut self.kids {
+        for (path, agent) in &mut self.agents {
             let state = match self.law.state(path) {
                 Some(State::Waiting) => {
                     let number = self.law.number(path).unwrap_or(1);
-                    kid.stands.send_if_modified(|stands| {
+                    agent.stands.send_if_modified(|stands| {
                         let now = Stands::Waiting { number };
                         std::mem::replace(stands, now.clone()) != now
                     });
@@ -401,14 +401,14 @@ impl Inner {
                 Some(State::Stopping(..)) => AgentState::Stopping,
                 Some(State::HandingBack(_) | State::Again(_)) => AgentState::HandingBack,
                 Some(State::Cut) => {
-                    kid.orders = None;
+                    agent.orders = None;
                     AgentState::Cut
                 }
                 // these say more than the law
                 Some(State::Preparing | State::Ended(_)) | None => continue,
             };
-            if kid.row.state != state {
-                kid.row.state = state;
+            if agent.row.state != state {
+                agent.row.state = state;
                 changed.push(path.clone());
             }
         }
@@ -419,15 +419,15 @@ impl Inner {
 
     /// Tells the row of an agent to every session above it.
     pub(super) fn publish(&self, path: &str) {
-        let Some(kid) = self.kids.get(path) else { return };
-        if kid.dismissed {
+        let Some(agent) = self.agents.get(path) else { return };
+        if agent.dismissed {
             return self.unlist(path);
         }
         for (session, seat) in &self.seats {
             let Some(name) = below(session.as_deref(), path) else { continue };
             seat.shared.change(|record| match record.agents.get(&name.to_owned()) {
-                Some(_) => record.agents.report(&name.to_owned(), |row| row.clone_from(&kid.row)),
-                None => record.agents.begin(name.to_owned(), kid.row.clone()),
+                Some(_) => record.agents.report(&name.to_owned(), |row| row.clone_from(&agent.row)),
+                None => record.agents.begin(name.to_owned(), agent.row.clone()),
             });
         }
     }

@@ -10,8 +10,8 @@ use crate::law::children::{End, State};
 use crate::store::private;
 use crate::workspace::child::Room;
 
+use super::agent::{Agent, Before};
 use super::crew::Crew;
-use super::kid::{Before, Kid};
 
 /// The end of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,10 +44,10 @@ impl Ending {
     }
 
     /// Puts it where its end is told from.
-    pub fn into_kid(self, kid: &mut Kid) -> End {
-        (kid.row.calls, kid.row.usage, kid.row.cost) = (self.calls, self.usage, self.cost);
-        kid.before = Before::default();
-        (kid.answer, kid.trouble) = (self.answer, self.trouble);
+    pub fn into_agent(self, agent: &mut Agent) -> End {
+        (agent.row.calls, agent.row.usage, agent.row.cost) = (self.calls, self.usage, self.cost);
+        agent.before = Before::default();
+        (agent.answer, agent.trouble) = (self.answer, self.trouble);
         self.end
     }
 }
@@ -57,15 +57,15 @@ impl Crew {
     pub(super) fn ending(&self, path: &str) -> Option<Ending> {
         let inner = self.inner();
         let State::HandingBack(end) = inner.law.state(path)? else { return None };
-        let kid = inner.kids.get(path)?;
-        let used = kid.used();
+        let agent = inner.agents.get(path)?;
+        let used = agent.used();
         Some(Ending {
             end: end.clone(),
-            answer: kid.answer.clone(),
+            answer: agent.answer.clone(),
             calls: used.calls,
             usage: used.usage,
             cost: used.cost,
-            trouble: kid.trouble.clone(),
+            trouble: agent.trouble.clone(),
         })
     }
 }

@@ -18,10 +18,10 @@ use crate::store::codec::Parent;
 use crate::store::{self, Dirs, Opened};
 use crate::workspace::child::{self as workspace, Room};
 
+use super::agent::{Agent, Before};
 use super::asking::{Here, which};
 use super::back::clean_up_all;
 use super::ending::Ending;
-use super::kid::{Before, Kid};
 
 /// What the journal tells of agents.
 #[derive(Debug, Default)]
@@ -71,13 +71,13 @@ impl Owner {
             ends.values().filter(|end| end.end != End::Deleted && !again(end)).collect();
         for end in ended {
             let path = path_of(up.as_deref(), &end.node.name);
-            let mut kid = match self.kid_of(&here, &path, &end.node, AgentState::Ended(Arc::clone(end))) {
-                Some(kid) => kid,
+            let mut agent = match self.agent_of(&here, &path, &end.node, AgentState::Ended(Arc::clone(end))) {
+                Some(agent) => agent,
                 None => continue,
             };
-            (kid.row.calls, kid.row.usage, kid.row.cost) = (end.calls, end.usage, end.cost);
-            kid.told.send_replace(Some(Arc::clone(end)));
-            self.enter(path, kid, Found::Ended(end.end.clone()));
+            (agent.row.calls, agent.row.usage, agent.row.cost) = (end.calls, end.usage, end.cost);
+            agent.told.send_replace(Some(Arc::clone(end)));
+            self.enter(path, agent, Found::Ended(end.end.clone()));
             if self.read_only.is_none() && came_back_elsewhere(end) {
                 // somebody tried its hand-back again while nobody was there to tell
                 self.post.event(&end.node.name, Event::Again);
@@ -114,7 +114,7 @@ impl Owner {
     /// One that was cut, and before it those of its own that were cut with it.
     fn take_up(&mut self, here: &Here, up: Option<&str>, node: AgentNode, words: String, used: Before) {
         let path = path_of(up, &node.name);
-        let Some(mut kid) = self.kid_of(here, &path, &node, AgentState::Cut) else { return };
+        let Some(mut agent) = self.agent_of(here, &path, &node, AgentState::Cut) else { return };
         let own = store::view(&self.options.dirs, &node.session).ok();
         if let Some(own) = &own {
             let ends = ends(&own.tree.entries);
@@ -125,28 +125,28 @@ impl Owner {
                     self.take_up(&below, Some(&path), node.clone(), words.clone(), before);
                 }
             }
-            (kid.row.calls, kid.row.usage) = spent(own);
-            kid.row.cost = used.cost;
-            (kid.before, kid.resumed) = (used, true);
+            (agent.row.calls, agent.row.usage) = spent(own);
+            agent.row.cost = used.cost;
+            (agent.before, agent.resumed) = (used, true);
         }
         let found = match (Ending::read(&node), handed(&node)) {
-            (Some(ending), _) => Found::HandsBack(ending.into_kid(&mut kid)),
+            (Some(ending), _) => Found::HandsBack(ending.into_agent(&mut agent)),
             (None, true) => {
                 let (end, answer) = own.as_ref().map_or_else(unknown, ended_so);
-                kid.answer = answer;
+                agent.answer = answer;
                 Found::HandsBack(end)
             }
             (None, false) => {
                 if !own.as_ref().is_some_and(|own| heard(own, &node, &words)) {
-                    kid.words.push(words);
+                    agent.words.push(words);
                 }
                 Found::Cut
             }
         };
-        self.enter(path, kid, found);
+        self.enter(path, agent, found);
     }
 
-    fn kid_of(&mut self, here: &Here, path: &str, node: &AgentNode, state: AgentState) -> Option<Kid> {
+    fn agent_of(&mut self, here: &Here, path: &str, node: &AgentNode, state: AgentState) -> Option<Agent> {
         let model = here.model_for(path, node.model.as_deref()).ok().or_else(|| here.model.clone());
         let Some(model) = model else {
             let text = format!(
@@ -158,21 +158,21 @@ impl Owner {
         };
         let mut options = here.options_for(&self.post.crew, path, node, model);
         options.which = which(&options.dirs, &node.session);
-        Some(Kid::new(node.clone(), options, here.dir.clone(), state))
+        Some(Agent::new(node.clone(), options, here.dir.clone(), state))
     }
 
-    fn enter(&mut self, path: String, mut kid: Kid, found: Found) {
-        let isolated = kid.row.node.workspace == Workspace::Isolated;
-        let granted = kid.row.node.budget;
-        let used = kid.used().usage.total();
+    fn enter(&mut self, path: String, mut agent: Agent, found: Found) {
+        let isolated = agent.row.node.workspace == Workspace::Isolated;
+        let granted = agent.row.node.budget;
+        let used = agent.used().usage.total();
         let budget = Left { granted, left: granted.map(|granted| granted.saturating_sub(used)) };
         let crew = self.post.crew.clone();
         let mut inner = crew.inner();
-        kid.dismissed |= inner.dismissed.contains(&(path.clone(), kid.row.node.run));
-        match inner.kids.get_mut(&path) {
+        agent.dismissed |= inner.dismissed.contains(&(path.clone(), agent.row.node.run));
+        match inner.agents.get_mut(&path) {
             // it was found together with its parent, whose session is opened now
-            Some(known) => (known.options, known.parent_dir) = (kid.options, kid.parent_dir),
-            None => drop(inner.kids.insert(path.clone(), kid)),
+            Some(known) => (known.options, known.parent_dir) = (agent.options, agent.parent_dir),
+            None => drop(inner.agents.insert(path.clone(), agent)),
         }
         let effects = inner.law.found(&path, isolated, found, budget);
         inner.publish(&path);

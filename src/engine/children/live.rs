@@ -20,8 +20,8 @@ use crate::workspace::child::Room;
 use crate::workspace::child::born::{Around, Made};
 use crate::workspace::child::error::Error;
 
+use super::agent::Order;
 use super::crew::Crew;
-use super::kid::Order;
 use super::watch::Watch;
 
 /// How often the counts of a copy are told while it is made.
@@ -39,7 +39,8 @@ pub async fn live(crew: Crew, path: String, orders: mpsc::Receiver<Order>) {
 }
 
 async fn run(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
-    let Some((options, node)) = crew.look(&path, |kid| (kid.options.clone(), kid.row.node.clone())) else {
+    let Some((options, node)) = crew.look(&path, |agent| (agent.options.clone(), agent.row.node.clone()))
+    else {
         return;
     };
     let (mut stood, made) = match prepare(&crew, &path, &node).await {
@@ -62,8 +63,8 @@ async fn run(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
             return crew.unprepared(&path, Some(why));
         }
     };
-    crew.update(&path, |kid| {
-        kid.stands.send_replace(Stands::Works(stood));
+    crew.update(&path, |agent| {
+        agent.stands.send_replace(Stands::Works(stood));
     });
     crew.event(&path, Event::Prepared);
     let Opened { front, thread } = session;
@@ -93,7 +94,7 @@ async fn opened(crew: &Crew, path: &str, options: Options) -> Result<(Opened, Ar
         // what it holds now is of earlier runs: it was told nothing yet
         crew.records().put(path.to_owned(), session.front.shared.clone());
     }
-    crew.update(path, |kid| kid.row.began = Some(clock::now()));
+    crew.update(path, |agent| agent.row.began = Some(clock::now()));
     session.map(|session| (session, woken)).map_err(|error| chain(&error))
 }
 
@@ -109,7 +110,7 @@ async fn hold(crew: &Crew, path: &str, node: &AgentNode, options: Options) -> Re
         Commands::Unheld => Hold::NotHeld,
         Commands::Refused(_) => Hold::NoCommands,
     };
-    crew.update(path, |kid| kid.row.held = Some(how));
+    crew.update(path, |agent| agent.row.held = Some(how));
     let (dirs, room) = (options.dirs.clone(), Room::at(room));
     let held = spawn::off_the_loop(move || Held::new(&dirs, &seen, room.dir(), &room.copy(), commands)).await;
     let held = held.map_err(|error| format!("its copy cannot be found: {error}"))?;
@@ -156,11 +157,12 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
         let dropped = spawn::off_the_loop(move || cut.drop_all()).await;
         dropped.map_err(|error| Some(chain(&error)))?;
     }
-    let (progress, parent) =
-        crew.look(path, |kid| (Arc::clone(&kid.progress), kid.parent_dir.clone())).ok_or(None::<String>)?;
+    let (progress, parent) = crew
+        .look(path, |agent| (Arc::clone(&agent.progress), agent.parent_dir.clone()))
+        .ok_or(None::<String>)?;
     let told = Arc::clone(&progress);
-    let own = crew.look(path, |kid| {
-        let dirs = &kid.options.dirs;
+    let own = crew.look(path, |agent| {
+        let dirs = &agent.options.dirs;
         [dirs.state().to_owned(), dirs.config().to_owned()]
     });
     let own = own.ok_or(None::<String>)?;
@@ -175,11 +177,11 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
             made = &mut copying => break made,
             () = tokio::time::sleep(TOLD_EVERY) => {
                 let (files, of) = (told.files.load(Ordering::Relaxed), told.of.load(Ordering::Relaxed));
-                crew.update(path, |kid| {
-                    if let AgentState::Preparing { .. } = kid.row.state {
-                        kid.row.state = AgentState::Preparing { files, of };
+                crew.update(path, |agent| {
+                    if let AgentState::Preparing { .. } = agent.row.state {
+                        agent.row.state = AgentState::Preparing { files, of };
                     }
-                    kid.stands.send_replace(Stands::Copying { files, of });
+                    agent.stands.send_replace(Stands::Copying { files, of });
                 });
             }
         }

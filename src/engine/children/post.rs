@@ -11,8 +11,8 @@ use crate::engine::clock;
 use crate::law::children::{Event, State};
 use crate::store::tree::order;
 
+use super::agent::{Agent, Order};
 use super::crew::{Crew, News, above, below};
-use super::kid::{Kid, Order};
 
 /// One session's place among them.
 #[derive(Clone)]
@@ -44,8 +44,8 @@ impl Post {
     /// An agent is not over before so many of its turns are.
     pub fn owe(&self, turns: usize) {
         let Some(path) = &self.path else { return };
-        if let Some(kid) = self.crew.inner().kids.get_mut(path) {
-            kid.owes.turns = turns;
+        if let Some(agent) = self.crew.inner().agents.get_mut(path) {
+            agent.owes.turns = turns;
         }
     }
 
@@ -57,8 +57,8 @@ impl Post {
         if !matches!(inner.law.state(path), Some(State::Working(_))) {
             return false;
         }
-        if let Some(kid) = inner.kids.get_mut(path) {
-            kid.owes.turns = turns + 1;
+        if let Some(agent) = inner.agents.get_mut(path) {
+            agent.owes.turns = turns + 1;
         }
         let effects = inner.law.step(path, Event::Goes, clock::now());
         self.crew.carry_out(&mut inner, effects);
@@ -85,11 +85,11 @@ impl Post {
     /// The rows of its agents and of those under them, by their paths under it.
     pub fn rows(&self) -> Vec<(String, AgentRow)> {
         let inner = self.crew.inner();
-        let own = |(path, kid): (&String, &Kid)| {
-            let path = below(self.path.as_deref(), path).filter(|_| !kid.dismissed)?;
-            Some((path.to_owned(), kid.row.clone()))
+        let own = |(path, agent): (&String, &Agent)| {
+            let path = below(self.path.as_deref(), path).filter(|_| !agent.dismissed)?;
+            Some((path.to_owned(), agent.row.clone()))
         };
-        inner.kids.iter().filter_map(own).collect()
+        inner.agents.iter().filter_map(own).collect()
     }
 
     /// Its own agents that a rewind to this entry stops.
@@ -108,11 +108,11 @@ impl Post {
     pub fn dismiss(&self, path: &str) -> bool {
         let whole = self.whole(path);
         let mut inner = self.crew.inner();
-        let Some(kid) = inner.kids.get_mut(&whole).filter(|kid| kid.row.end().is_some()) else {
+        let Some(agent) = inner.agents.get_mut(&whole).filter(|agent| agent.row.end().is_some()) else {
             return false;
         };
-        kid.dismissed = true;
-        let run = kid.row.node.run;
+        agent.dismissed = true;
+        let run = agent.row.node.run;
         inner.dismissed.insert((whole.clone(), run));
         inner.unlist(&whole);
         true
@@ -125,7 +125,7 @@ impl Post {
         if inner.closing {
             return Err("the session is being closed".to_owned());
         }
-        let end = inner.kids.get(&whole).and_then(|kid| kid.row.end().cloned());
+        let end = inner.agents.get(&whole).and_then(|agent| agent.row.end().cloned());
         let Some(end) = end else { return Err(format!("{path} has not ended.")) };
         if !end.hand_back_failed() {
             return Err(format!("The hand-back of {path} did not fail: there is nothing to try again."));
@@ -153,28 +153,30 @@ impl Post {
     pub(super) fn order(&self, path: &str, order: Order) -> bool {
         let whole = self.whole(path);
         let inner = self.crew.inner();
-        let Some(kid) = inner.kids.get(&whole).filter(|kid| kid.orders.is_some()) else { return false };
-        kid.order(order);
+        let Some(agent) = inner.agents.get(&whole).filter(|agent| agent.orders.is_some()) else {
+            return false;
+        };
+        agent.order(order);
         true
     }
 
     /// Gives it to all of its own agents, and to those that begin later.
     pub fn order_all(&self, mode: Option<Mode>, allow: Option<&str>) {
         let mut inner = self.crew.inner();
-        for (path, kid) in &mut inner.kids {
+        for (path, agent) in &mut inner.agents {
             if above(path) != self.path {
                 continue;
             }
             if let Some(mode) = mode {
-                kid.options.mode = mode;
-                kid.order(Order::Mode(mode));
+                agent.options.mode = mode;
+                agent.order(Order::Mode(mode));
             }
             if let Some(rule) = allow {
-                kid.order(Order::Allow(rule.to_owned()));
+                agent.order(Order::Allow(rule.to_owned()));
                 if let Ok(rule) =
                     crate::law::access::rule::Rule::parse(rule, crate::law::access::rule::Scope::Session)
                 {
-                    kid.options.rules.allow.push(rule);
+                    agent.options.rules.allow.push(rule);
                 }
             }
         }
@@ -184,12 +186,12 @@ impl Post {
     pub fn approvals(&self) -> Vec<Approval> {
         let inner = self.crew.inner();
         let mut out = Vec::new();
-        for (path, kid) in &inner.kids {
+        for (path, agent) in &inner.agents {
             if above(path) != self.path || !matches!(inner.law.state(path), Some(State::Working(_))) {
                 continue;
             }
-            let name = &kid.row.node.name;
-            out.extend(kid.approvals.iter().map(|approval| {
+            let name = &agent.row.node.name;
+            out.extend(agent.approvals.iter().map(|approval| {
                 Approval {
                     call: crate::base::CallId::new(format!("{name}/{}", approval.call)),
                     agent: Some(crate::law::children::path_of(

@@ -18,9 +18,9 @@ use crate::link::{AgentRecords, Shared};
 use crate::store::{self, codec};
 use crate::tool::agent_words::row_in_words;
 
+use super::agent::Order;
 use super::asking::Here;
 use super::crew::News;
-use super::kid::Order;
 
 /// Agents that a request names; more are counted.
 const TOLD_MAX: usize = 20;

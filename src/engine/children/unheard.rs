@@ -33,7 +33,10 @@ impl Crew {
                 }
                 return;
             }
-            let at = inner.kids.get(path).map(|kid| (kid.options.dirs.clone(), kid.row.node.session.clone()));
+            let at = inner
+                .agents
+                .get(path)
+                .map(|agent| (agent.options.dirs.clone(), agent.row.node.session.clone()));
             (ends, at)
         };
         let Some((dirs, session)) = at else { return };

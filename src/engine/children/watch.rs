@@ -13,8 +13,8 @@ use crate::api::message::Usage;
 use crate::law::children::{By, End, Event};
 use crate::link::Front;
 
+use super::agent::Order;
 use super::crew::Crew;
-use super::kid::Order;
 
 /// A session that is watched.
 pub struct Watch {
@@ -59,10 +59,10 @@ impl Watch {
             let turns = record.path.iter().filter(|e| matches!(e.body, EntryBody::TurnEnd(_))).count();
             (record.path.len(), record.status.usage, calls as u64, turns)
         };
-        crew.update(&path, |kid| {
-            (kid.row.usage, kid.row.calls) = (usage, calls);
-            if !kid.resumed {
-                (kid.before.usage, kid.before.calls) = (usage, calls);
+        crew.update(&path, |agent| {
+            (agent.row.usage, agent.row.calls) = (usage, calls);
+            if !agent.resumed {
+                (agent.before.usage, agent.before.calls) = (usage, calls);
             }
         });
         Self {
@@ -129,12 +129,13 @@ impl Watch {
         match order {
             Order::Begin => {
                 let mut words = Vec::new();
-                self.crew.update(&self.path, |kid| words = std::mem::take(&mut kid.words));
+                self.crew.update(&self.path, |agent| words = std::mem::take(&mut agent.words));
                 self.say(words.join("\n\n")).await;
             }
             Order::Say(text) => {
                 self.say(text).await;
-                self.crew.update(&self.path, |kid| kid.owes.messages = kid.owes.messages.saturating_sub(1));
+                self.crew
+                    .update(&self.path, |agent| agent.owes.messages = agent.owes.messages.saturating_sub(1));
             }
             Order::Halt => self.send(Command::Interrupt).await,
             Order::Decide(call, decision) => self.send(Command::Decide { call, decision }).await,
@@ -153,7 +154,8 @@ impl Watch {
                 // it may be all that was waited for
                 (self.revision, self.over) = (0, false);
                 let line = crate::tool::input::one_line(&text, 80);
-                self.crew.update(&self.path, |kid| kid.trouble(format!("it was not told any more: {line}")));
+                self.crew
+                    .update(&self.path, |agent| agent.trouble(format!("it was not told any more: {line}")));
             }
             Told::Answered { .. } | Told::Rewound(_) | Told::Forked(_) | Told::Closed => {}
         }
@@ -171,12 +173,12 @@ impl Watch {
         self.revision = revision;
         self.crew.event(&self.path, Event::Heard);
         let (calls, answer) = (self.calls, &self.answer);
-        self.crew.update(&self.path, |kid| {
-            kid.row.calls = calls;
-            kid.row.usage = seen.usage;
-            kid.row.cost = seen.cost;
-            kid.row.now = seen.now;
-            kid.answer.clone_from(answer);
+        self.crew.update(&self.path, |agent| {
+            agent.row.calls = calls;
+            agent.row.usage = seen.usage;
+            agent.row.cost = seen.cost;
+            agent.row.now = seen.now;
+            agent.answer.clone_from(answer);
         });
         if approvals != self.asked {
             self.asked = Arc::clone(&approvals);

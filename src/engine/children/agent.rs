@@ -65,7 +65,7 @@ pub struct Before {
 }
 
 /// One agent.
-pub struct Kid {
+pub struct Agent {
     pub row: AgentRow,
     /// How its session is opened.
     pub options: Options,
@@ -103,7 +103,7 @@ pub struct Owes {
     pub messages: usize,
 }
 
-impl Kid {
+impl Agent {
     /// One that was asked for, or that was found.
     pub fn new(node: AgentNode, options: Options, parent_dir: PathBuf, state: AgentState) -> Self {
         let row = AgentRow {
