@@ -77,6 +77,10 @@ pub struct Sided {
     pub bytes_len: u64,
 }
 
+/// What tells without reading it whether a file was changed: equal ones are of the same state. None: nothing is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp(pub Option<[u64; 6]>);
+
 /// All that the viewer needs of one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
@@ -90,6 +94,8 @@ pub struct Sides {
     pub base: Sided,
     /// As the parent's directory has it now: what a resolution names as seen.
     pub parent: Sided,
+    /// The stamp of that, taken before it was read.
+    pub stamp: Stamp,
     /// As the child left it.
     pub theirs: Sided,
     /// As the parent's directory had it when the child ended.
@@ -135,6 +141,13 @@ pub enum HandBackAsk {
     List,
     /// One path of one.
     Sides {
+        /// Whose.
+        child: String,
+        /// Which.
+        path: TreePath,
+    },
+    /// The stamp of what the parent's directory has at a path now.
+    Stamp {
         /// Whose.
         child: String,
         /// Which.
@@ -187,6 +200,8 @@ pub enum HandBackReply {
     List(Vec<HandBack>),
     /// One path.
     Sides(Box<Sides>),
+    /// The stamp of the parent's.
+    Stamp(Stamp),
     /// It was written; how the path's hand-back stands now.
     Written(Box<HandBack>),
     /// Nothing was written: the parent's directory has something else at the path now. It can be looked at anew.

@@ -69,7 +69,7 @@ pub fn to_conflict(model: &mut Model, msg: conflict::Msg, now: Millis, out: &mut
 /// Does what is due.
 pub fn tick(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     if model.conflict.due().is_some_and(|at| at <= now) {
-        to_conflict(model, conflict::Msg::Keep, now, out);
+        to_conflict(model, conflict::Msg::Time(now), now, out);
     }
 }
 

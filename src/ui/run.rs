@@ -372,6 +372,10 @@ impl<'a> Screen<'a> {
                 }
             }
         }
+        if self.model.conflict.compares() {
+            self.pacer.input();
+            self.tell(Msg::Conflict(conflict::Msg::Compared));
+        }
         let record = self.front.shared.read();
         let phase = &record.status.phase;
         let heard = self.stopping && *phase != self.model.status.phase;

@@ -47,7 +47,13 @@ pub fn update(model: &mut Model, msg: Msg, now: Millis) -> Vec<Effect> {
         Msg::Jobs(msg) => to_jobs(model, msg, now, &mut out),
         Msg::Agents(msg) => to_agents(model, msg, now, &mut out),
         Msg::Tree(msg) => to_tree(model, msg, now, &mut out),
-        Msg::Conflict(msg) => to_conflict(model, msg, now, &mut out),
+        Msg::Conflict(msg) => {
+            let compared = model.conflict.compares();
+            to_conflict(model, msg, now, &mut out);
+            if compared && !model.conflict.compares() {
+                conflict_update::catch_up(model, now, &mut out);
+            }
+        }
         Msg::NotSent(command) => not_sent(model, *command, now),
         Msg::Say(text) => model.say(text, now),
         Msg::AskTrust => act::slash(model, "trust", "", now, &mut out),
@@ -105,6 +111,7 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
         Input::Reply(input::Reply::Color(11, colour)) => model.ground(&colour),
         Input::Reply(input::Reply::Scheme(light)) => model.follow(light),
         Input::Focus(has) => {
+            model.conflict.focused(has);
             // what was changed elsewhere meanwhile is seen
             if has && model.conflict.shown() {
                 to_conflict(model, conflict::Msg::Refresh, now, out);
@@ -322,7 +329,9 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         (Asker::Transcript(token), reply) => agent_view::answered(model, token, reply, now, out),
         (Asker::Conflict(token), reply) => {
             to_conflict(model, conflict::Msg::Answered { token, reply }, now, out);
-            conflict_update::catch_up(model, now, out);
+            if !model.conflict.compares() {
+                conflict_update::catch_up(model, now, out);
+            }
         }
         (_, Reply::Files(files)) => to_composer(model, composer::Msg::Files(files), now, out),
         (_, Reply::Commands(commands)) => to_composer(model, composer::Msg::Commands(commands), now, out),

@@ -8,3 +8,4 @@ pub mod ignored;
 pub mod instructions;
 pub mod merge_program;
 pub mod prompt;
+pub mod stamp;

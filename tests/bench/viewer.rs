@@ -7,11 +7,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use windlass::api::command::{Command, Query};
 use windlass::api::event::{Event, Reply};
-use windlass::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sided, Sides};
+use windlass::api::hand_back::{
+    ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sided, Sides, Stamp,
+};
 use windlass::base::Millis;
 use windlass::law::hand_back::merge1::{Clash, Verdict};
 use windlass::law::hand_back::tree::{Hash, TreePath, Version};
 use windlass::ui::input::{Input, parse_key};
+use windlass::ui::pane::conflict;
 use windlass::ui::update::update;
 use windlass::ui::view::view;
 use windlass::ui::{Effect, Model, Msg, UiOptions};
@@ -52,6 +55,7 @@ fn sides() -> Sides {
         verdict: Verdict::Conflict(Clash::Content),
         base: sided(text(None), 1),
         parent: sided(text(Some("parent")), 2),
+        stamp: Stamp::default(),
         theirs: sided(text(Some("child")), 3),
         parent_then: Version::File { hash: Hash([2; 32]), executable: false },
         draft: None,
@@ -79,7 +83,15 @@ fn list() -> HandBack {
 
 /// Answers what is asked until nothing more is.
 fn settle(model: &mut Model, mut effects: Vec<Effect>, sides: &Sides) {
-    while let Some(effect) = effects.pop() {
+    loop {
+        let Some(effect) = effects.pop() else {
+            if !model.conflict.compares() {
+                break;
+            }
+            std::thread::yield_now();
+            effects.extend(update(model, Msg::Conflict(conflict::Msg::Compared), Millis(0)));
+            continue;
+        };
         let Effect::Send(Command::Ask { number, query: Query::HandBack(ask) }) = effect else { continue };
         let reply = match ask {
             HandBackAsk::List => HandBackReply::List(vec![list()]),

@@ -1,5 +1,5 @@
-//! SIGKILL while a conflict is being decided: what was chosen, and what was being written by hand, is there when the
-//! session is opened again.
+//! What happens to the program and to the file while a conflict is decided: SIGKILL, after which what was chosen and
+//! what was being written by hand is there when the session is opened again; and saves of other programs.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn drafts(state: &Path) -> String {
             let path = item.path();
             if path.is_dir() {
                 dirs.push(path);
-            } else if dir.ends_with("drafts") {
+            } else if dir.ends_with("drafts") && !item.file_name().as_encoded_bytes().starts_with(b".") {
                 all.push_str(&fs::read_to_string(&path).unwrap_or_default());
             }
         }
@@ -56,6 +56,27 @@ fn shown() -> (Home, Program) {
     home.write("work/text", &lines("parent", "parent"));
     fs::write(go, "").unwrap();
     (home, program)
+}
+
+#[test]
+fn a_save_by_another_program_is_seen_without_a_key() {
+    let (home, mut program) = shown();
+    program.wait_for("⚑ 1 conflict");
+    program.send("\x18h");
+    program.wait_for("hunk 1 of 2 · open");
+    program.send("c");
+    program.wait_for("hunk 2 of 2 · open");
+    home.write("work/text", &lines("parent", "another"));
+    program.wait_for("text was changed outside: 1 choice kept");
+    program.wait_for("another");
+    fs::remove_file(home.path("work/text")).unwrap();
+    program.wait_for("1 choice is kept for when the text is back");
+    home.write("work/text", &lines("parent", "parent"));
+    program.wait_for("text was changed outside: 1 choice kept");
+    program.send("q");
+    program.wait_gone("Hand-back · ");
+    program.send("\x03\x03");
+    program.end();
 }
 
 #[test]

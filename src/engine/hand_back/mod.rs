@@ -75,6 +75,7 @@ impl Place {
             HandBackAsk::Sides { child, path } => {
                 self.sides(&child, &path).map(|sides| HandBackReply::Sides(Box::new(sides)))
             }
+            HandBackAsk::Stamp { path, .. } => Ok(HandBackReply::Stamp(self.stamp(&path))),
             HandBackAsk::Write { child, path, seen, take, choices } => {
                 let write = || self.write(&child, &path, &seen, take, choices);
                 let written = || self.order.next((&child, &path), number, write);

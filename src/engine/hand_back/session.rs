@@ -37,7 +37,7 @@ impl HandBacks {
 pub struct Looked {
     /// The answer to a question of the front end.
     answer: Option<(u64, Reply)>,
-    /// Conflicts that are open, by the child; none: it broke off inside.
+    /// Conflicts that are open, by the child; none: they were not counted.
     open: Option<BTreeMap<String, usize>>,
     /// What could not be read or ended.
     troubles: Vec<String>,
@@ -62,7 +62,7 @@ impl Owner {
 
     /// Counts the open conflicts anew: for whoever ended a hand-back too.
     pub(in crate::engine) fn look_at_hand_backs(&mut self) {
-        self.look(|_| (None, Vec::new()), None);
+        self.look(true, |_| (None, Vec::new()), None);
     }
 
     /// The first look of a session: resolutions that a crash cut are ended, if it is ours.
@@ -70,17 +70,21 @@ impl Owner {
         if self.read_only.is_some() {
             return self.look_at_hand_backs();
         }
-        self.look(|place| (None, place.finish()), None);
+        self.look(true, |place| (None, place.finish()), None);
     }
 
     pub(in crate::engine) fn ask_hand_back(&mut self, number: u64, ask: HandBackAsk) {
         self.hand_backs.asked += 1;
         let nth = self.hand_backs.asked;
-        self.look(move |place| (Some((number, place.answer(nth, ask))), Vec::new()), Some(number));
+        // what is asked every second changes none, and counting reads every hand-back
+        let counts = !matches!(ask, HandBackAsk::Stamp { .. });
+        let answer = move |place: &Place| (Some((number, place.answer(nth, ask))), Vec::new());
+        self.look(counts, answer, Some(number));
     }
 
     fn look(
         &mut self,
+        counts: bool,
         work: impl FnOnce(&Place) -> (Option<(u64, Reply)>, Vec<String>) + Send + 'static,
         number: Option<u64>,
     ) {
@@ -88,9 +92,11 @@ impl Owner {
         self.hand_backs.under_way += 1;
         let look = move || {
             let (answer, mut troubles) = work(&place);
-            let (open, unread) = place.count();
-            troubles.extend(unread);
-            Word::HandBacks(Looked { answer, open: Some(open), troubles })
+            let open = counts.then(|| place.count()).map(|(open, unread)| {
+                troubles.extend(unread);
+                open
+            });
+            Word::HandBacks(Looked { answer, open, troubles })
         };
         let lost = move || {
             let failed = Reply::Failed("The question failed inside Windlass; look at the path again.".into());

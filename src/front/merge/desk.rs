@@ -18,6 +18,7 @@ use crate::law::hand_back::tree::{TreePath, Version};
 use crate::store::session::now;
 use crate::workspace::child::look::Looked;
 use crate::workspace::merge_program::MergeProgram;
+use crate::workspace::stamp::stamp;
 
 /// What theirs is called.
 const THEIRS: &str = "remote";
@@ -69,6 +70,7 @@ impl Desk {
         let answered = match ask {
             HandBackAsk::List => Ok(HandBackReply::List(vec![self.stands()])),
             HandBackAsk::Sides { .. } => self.sides().map(|sides| HandBackReply::Sides(Box::new(sides))),
+            HandBackAsk::Stamp { .. } => Ok(HandBackReply::Stamp(stamp(self.files.local.metadata()))),
             HandBackAsk::Write { seen, take, .. } => self.write(&seen, take),
             HandBackAsk::Undo { .. } => self.undo(),
             HandBackAsk::KeepDraft { of, draft, .. } => {
@@ -101,6 +103,7 @@ impl Desk {
     }
 
     fn sides(&self) -> Result<Sides, String> {
+        let stamp = stamp(self.files.local.metadata());
         let [base, parent, theirs] =
             [look(&self.files.base)?, look(&self.files.local)?, look(&self.files.remote)?];
         let of = [base.version.clone(), theirs.version.clone()];
@@ -113,6 +116,7 @@ impl Desk {
             parent_then: parent.version.clone(),
             base: sided(base),
             parent: sided(parent),
+            stamp,
             theirs: sided(theirs),
             draft: self.draft.as_ref().filter(|(drafted, _)| *drafted == of).map(|(_, draft)| draft.clone()),
             earlier: None,

@@ -78,11 +78,19 @@ impl Resolution {
             let parent = (parent != in_base).then(|| Arc::from(parent));
             return vec![Decision { base, child, parent, choice: self.choices()[at].clone() }];
         }
-        let edited = lines(self.text(at));
-        let runs = runs(&lines(self.three().of(Side::Base, region)), &edited);
+        let (old, edited) = (lines(self.three().of(Side::Base, region)), lines(self.text(at)));
+        // the line before and after what changed is beside it
+        let same = |pairs: usize| pairs.saturating_sub(1);
+        let front = same(old.iter().zip(&edited).take_while(|(old, new)| old == new).count());
+        let most = old.len().min(edited.len()) - front;
+        let ends = old.iter().rev().zip(edited.iter().rev()).take(most);
+        let back = same(ends.take_while(|(old, new)| old == new).count());
+        let runs = runs(&old[front..old.len() - back], &edited[front..edited.len() - back]);
+        let edited = &edited[front..];
+        let at = |first: usize, lines: &Range<usize>| first + front + lines.start..first + front + lines.end;
         let one = |(old, new): (Range<usize>, Range<usize>)| Decision {
-            base: base.start + old.start..base.start + old.end,
-            child: child.start + old.start..child.start + old.end,
+            base: at(base.start, &old),
+            child: at(child.start, &old),
             parent: None,
             choice: Choice::Edited(edited[new].concat().into()),
         };
@@ -183,7 +191,7 @@ impl<'a> Filled<'a> {
             from = edit.base.end;
         }
         text.extend_from_slice(self.fresh.three().part(Side::Base, from..region.base.end));
-        self.fresh.edited(at, text)
+        self.fresh.edited(at, &text)
     }
 
     /// What is chosen for every region.

@@ -5,8 +5,8 @@
 //! hunks as any edit by hand; a hunk whose block came back as it was stays open. A merge from elsewhere is taken so, too:
 //! a hunk in which it left a block stays open, the others are decided.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-
 use std::ops::Range;
 
 use super::regions::{Ending, Side, Three, lines};
@@ -46,14 +46,16 @@ pub fn out(resolution: &Resolution) -> Marked {
 /// The same, where of some hunks stands what came back half.
 pub fn gone_on(resolution: &Resolution, halves: &BTreeMap<usize, Vec<u8>>) -> Marked {
     let size = size(resolution);
-    let one = |at: usize| halves.get(&at).cloned().unwrap_or_else(|| piece(resolution, at, size));
+    let one =
+        |at: usize| halves.get(&at).map_or_else(|| piece(resolution, at, size).into_owned(), Vec::clone);
     Marked { text: (0..resolution.regions().len()).flat_map(one).collect(), size }
 }
 
 /// Takes back what an editor made of `out`. A hunk whose block is left half stays as it was, and is told of.
 pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
     let size = size(resolution);
-    let pieces = resolution.pieces(|at| piece(resolution, at, size));
+    let before = resolution.clone();
+    let pieces = before.pieces(|at| piece(&before, at, size));
     let mut line = 1;
     let mut choices = Vec::new();
     let mut left: Option<Left> = None;
@@ -63,7 +65,7 @@ pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
         if !kept && let Some(mark) = here.iter().position(|line| is_marker(line, size)) {
             let first = Left { region: at, line: line + mark, halves: BTreeMap::new() };
             line += here.len();
-            left.get_or_insert(first).halves.insert(at, new);
+            left.get_or_insert(first).halves.insert(at, new.into_owned());
             choices.push(resolution.choices()[at].clone());
             continue;
         }
@@ -71,8 +73,8 @@ pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
         choices.push(match &resolution.choices()[at] {
             choice if kept => choice.clone(),
             // the parent's lines alone are a choice here: the block said that it was open
-            Choice::Open if new == resolution.text(at) => Choice::Parent,
-            _ => resolution.edited(at, new),
+            Choice::Open if *new == *resolution.text(at) => Choice::Parent,
+            _ => resolution.edited(at, &new),
         });
     }
     resolution.step(choices);
@@ -83,7 +85,8 @@ pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
 /// those in which a block is left. Whether it is a merge at all: each block is whole. One step, which can be taken back.
 pub fn adopt(resolution: &mut Resolution, merge: &[u8]) -> bool {
     let Some((text, left)) = unmarked(merge, size_of(resolution.three())) else { return false };
-    let pieces = resolution.pieces(|at| resolution.text(at).to_vec());
+    let before = resolution.clone();
+    let pieces = before.pieces(|at| Cow::Borrowed(before.text(at)));
     let mut from = 0;
     let mut choices = Vec::new();
     for (at, new) in spread(&pieces, &text).into_iter().enumerate() {
@@ -94,8 +97,8 @@ pub fn adopt(resolution: &mut Resolution, merge: &[u8]) -> bool {
         choices.push(match old {
             // a block that only touches what nobody is asked about says nothing of it
             _ if doubt && resolution.regions()[at].is_hunk() => old.clone(),
-            Choice::Open if new == resolution.text(at) => Choice::Parent,
-            _ => resolution.edited(at, new),
+            Choice::Open if *new == *resolution.text(at) => Choice::Parent,
+            _ => resolution.edited(at, &new),
         });
     }
     resolution.step(choices);
@@ -132,9 +135,9 @@ fn unmarked(merge: &[u8], size: usize) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
     block.is_none().then_some((text, left))
 }
 
-fn piece(resolution: &Resolution, at: usize, size: usize) -> Vec<u8> {
+fn piece(resolution: &Resolution, at: usize, size: usize) -> Cow<'_, [u8]> {
     if resolution.choices()[at] != Choice::Open {
-        return resolution.text(at).to_vec();
+        return Cow::Borrowed(resolution.text(at));
     }
     let three = resolution.three();
     let ending = Ending::of(three.bytes(Side::Parent)).as_bytes();
@@ -156,7 +159,7 @@ fn piece(resolution: &Resolution, at: usize, size: usize) -> Vec<u8> {
     part(b'|', "base", Some(Side::Base));
     part(b'=', "", Some(Side::Child));
     part(b'>', "child", None);
-    block
+    Cow::Owned(block)
 }
 
 /// The length of markers that are longer than what three versions have of them.

@@ -6,6 +6,7 @@
 //!
 //! "Both" is the parent's and the child's lines, never the base's.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -156,9 +157,11 @@ impl Resolution {
 
     /// Takes a result that was edited by hand, whole.
     pub fn edit(&mut self, result: &[u8]) {
-        let pieces = self.pieces(|at| self.texts[at].to_vec());
-        let choices = spread(&pieces, result).into_iter().enumerate().map(|(at, text)| self.edited(at, text));
-        self.step(choices.collect());
+        let pieces = self.pieces(|at| Cow::Borrowed(&*self.texts[at]));
+        let choices =
+            spread(&pieces, result).into_iter().enumerate().map(|(at, text)| self.edited(at, &text));
+        let choices = choices.collect();
+        self.step(choices);
     }
 
     /// Takes back the last step; whether there was one.
@@ -201,14 +204,15 @@ impl Resolution {
     }
 
     /// The pieces of a text that has this of each region.
-    pub(super) fn pieces(&self, text: impl Fn(usize) -> Vec<u8>) -> Vec<Piece> {
+    pub(super) fn pieces<'a>(&self, text: impl Fn(usize) -> Cow<'a, [u8]>) -> Vec<Piece<'a>> {
         let all = self.regions.iter().enumerate();
         all.map(|(at, region)| Piece { text: text(at), hunk: region.is_hunk() }).collect()
     }
 
     /// What a region is after an edit by hand: as before if nothing changed, a choice if it is just that.
-    pub(super) fn edited(&self, at: usize, text: Vec<u8>) -> Choice {
-        if *text == *self.texts[at] {
+    pub(super) fn edited(&self, at: usize, text: &[u8]) -> Choice {
+        // what was not touched is the very same bytes
+        if std::ptr::eq(text, &*self.texts[at]) || *text == *self.texts[at] {
             return self.choices[at].clone();
         }
         let plain = [Choice::Parent, Choice::Child, Choice::Both, Choice::BothChildFirst, Choice::Base];

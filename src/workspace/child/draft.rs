@@ -28,9 +28,10 @@ pub struct Draft {
 }
 
 impl Room {
-    /// Keeps a draft in place of an earlier one of the path.
+    /// Keeps a draft in place of an earlier one of the path. One at a time: what a crash left of another goes.
     pub fn keep_draft(&self, draft: &Draft) -> Result<(), Error> {
         private::dir(&self.drafts())?;
+        private::sweep(&self.drafts());
         let path = self.draft_path(&draft.path)?;
         let written =
             serde_json::to_vec(draft).map_err(|source| Error::Record { path: path.clone(), source })?;
@@ -62,7 +63,9 @@ impl Room {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::io("list", &self.drafts())(error)),
         };
-        let kept = list.flatten().filter_map(|item| private::read(&item.path()).ok());
+        // what a crash left was not kept yet
+        let placed = list.flatten().filter(|item| !item.file_name().as_encoded_bytes().starts_with(b"."));
+        let kept = placed.filter_map(|item| private::read(&item.path()).ok());
         Ok(kept.filter_map(|bytes| serde_json::from_slice(&bytes).ok()).collect())
     }
 

@@ -96,6 +96,13 @@ fn choices_that_were_not_written_survive_a_restart_until_they_are() {
     let draft = Draft { path: path.clone(), of: of.clone(), decided };
     room.keep_draft(&draft).unwrap();
     let again = Room::at(room.dir());
+    // what a kill left before it was in place is no draft, and goes with the next
+    let drafts = room.dir().join("drafts");
+    let name = fs::read_dir(&drafts).unwrap().next().unwrap().unwrap().path();
+    fs::rename(&name, drafts.join(".new-cut")).unwrap();
+    assert_eq!((again.all_drafts().unwrap(), again.draft(&path, &of).unwrap()), (Vec::new(), None));
+    room.keep_draft(&draft).unwrap();
+    assert_eq!((again.all_drafts().unwrap().len(), fs::read_dir(&drafts).unwrap().count()), (1, 1));
     assert_eq!(again.draft(&path, &of).unwrap(), Some(draft));
     let other = [of[0].clone(), Version::Absent];
     assert_eq!(again.draft(&path, &other).unwrap(), None);

@@ -105,6 +105,14 @@ pub(super) fn select(desk: &mut Desk, screen: &mut Screen, name: &str) {
     panic!("{name} is not in\n{}", screen.shown());
 }
 
+/// The lexer's path opened, where everything is seen.
+pub(super) fn at_lexer() -> (Desk, Screen) {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    (desk, screen)
+}
+
 /// The lexer's result as it was written.
 pub(super) fn written(desk: &Desk) -> String {
     match desk.parents("manual", "src/lexer.rs") {
@@ -239,9 +247,7 @@ fn each_key_chooses_what_it_says() {
         ("f o w", BASE),
         ("p e home n e w enter esc p w", "new\n"),
     ] {
-        let mut desk = desk();
-        let mut screen = open(&mut desk, 140, 45);
-        select(&mut desk, &mut screen, "src/lexer.rs");
+        let (mut desk, mut screen) = at_lexer();
         desk.keys(&mut screen, "enter");
         desk.keys(&mut screen, keys);
         assert_eq!(desk.written.len(), 1, "{keys}: {}", screen.shown());
@@ -251,9 +257,7 @@ fn each_key_chooses_what_it_says() {
 
 #[test]
 fn what_waits_next_is_shown_at_once_and_what_is_open_is_asked_about() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter");
     assert!(screen.shown().contains("hunk 2 of 4 · open · 2 open"), "{}", screen.shown());
     desk.keys(&mut screen, "p");
@@ -276,9 +280,7 @@ fn what_waits_next_is_shown_at_once_and_what_is_open_is_asked_about() {
 
 #[test]
 fn a_change_outside_is_said_and_the_choices_are_kept() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter c p");
     let other = lexer().0.replace("//! A lexer.", "//! The lexer.").replace("a b", "a b c");
     desk.change("manual", "src/lexer.rs", file(&other));
@@ -305,9 +307,7 @@ fn a_change_outside_is_said_and_the_choices_are_kept() {
 
 #[test]
 fn choices_that_are_not_written_are_kept_and_gone_on_with() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter c q");
     assert!(!screen.shown().contains("Hand-back ·"), "{}", screen.shown());
     assert!(desk.draft("manual", "src/lexer.rs").is_some());
@@ -358,9 +358,7 @@ fn half_of_a_rename_that_is_put_back_leads_to_the_other() {
 
 #[test]
 fn an_editor_gets_markers_and_what_it_leaves_half_is_gone_on_with() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter");
     let edits = |effects: Vec<Effect>| match &effects[..] {
         [Effect::EditMerge(name, bytes)] => (name.clone(), String::from_utf8(bytes.clone()).unwrap()),
@@ -415,9 +413,7 @@ fn a_proposal_is_shown_as_one_and_taken_back() {
 
 #[test]
 fn a_result_is_edited_where_its_hunk_begins() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     // a hunk before it leaves nothing: it has a row in the result, and no line
     desk.keys(&mut screen, "enter p e x");
     insta::assert_snapshot!("conflict-edited-below-an-empty-hunk", screen.shown());

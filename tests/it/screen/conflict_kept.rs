@@ -6,7 +6,7 @@ use windlass::ui::input::Input;
 use windlass::ui::pane::conflict;
 use windlass::ui::{Effect, Msg};
 
-use super::conflict::{BASE, desk, lexer, open, select, written};
+use super::conflict::{BASE, at_lexer, desk, lexer, open, select, written};
 use super::desk::{Desk, There, file};
 use super::{Screen, record};
 
@@ -22,9 +22,7 @@ fn opening(desk: &mut Desk) -> (Screen, Vec<Effect>) {
 
 #[test]
 fn what_an_editor_left_half_outlives_other_choices_and_the_rest_is_taken() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     let edits = |effects: Vec<Effect>| match &effects[..] {
         [Effect::EditMerge(_, bytes)] => String::from_utf8(bytes.clone()).unwrap(),
         other => panic!("{other:?}"),
@@ -47,9 +45,7 @@ fn what_an_editor_left_half_outlives_other_choices_and_the_rest_is_taken() {
 
 #[test]
 fn what_is_being_written_by_hand_outlives_a_change_outside() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter p e m i n e");
     desk.change("manual", "src/lexer.rs", file(lexer().0.replace("a b", "a b c")));
     let effects = screen.tell(Msg::Input(Input::Focus(true)));
@@ -77,9 +73,7 @@ fn changed(desk: &mut Desk, screen: &mut Screen, to: There) -> String {
 #[test]
 fn choices_are_kept_while_the_file_is_gone_and_fit_when_it_is_back() {
     for gone in [There::Absent, There::Directory, file(b"\0binary")] {
-        let mut desk = desk();
-        let mut screen = open(&mut desk, 140, 45);
-        select(&mut desk, &mut screen, "src/lexer.rs");
+        let (mut desk, mut screen) = at_lexer();
         let parent = desk.parents("manual", "src/lexer.rs");
         desk.keys(&mut screen, "enter p e m i n e space esc x");
         let shown = changed(&mut desk, &mut screen, gone.clone());
@@ -110,9 +104,7 @@ fn choices_are_kept_while_the_file_is_gone_and_fit_when_it_is_back() {
 
 #[test]
 fn what_does_not_fit_is_counted_and_what_was_written_by_hand_is_one_step_back() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter c e m i n e space esc");
     let other = lexer().0.replace("a b", "a b c").replace("//! A lexer.", "//! The lexer.");
     let shown = changed(&mut desk, &mut screen, file(&other));
@@ -129,9 +121,7 @@ fn what_does_not_fit_is_counted_and_what_was_written_by_hand_is_one_step_back() 
 
 #[test]
 fn what_is_being_written_by_hand_is_kept_when_the_program_ends() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter e m i n e");
     let kept = screen.model.conflict.keeps();
     let Some(HandBackAsk::KeepDraft { draft: Some(draft), .. }) = kept else {
@@ -143,18 +133,15 @@ fn what_is_being_written_by_hand_is_kept_when_the_program_ends() {
 
 #[test]
 fn choices_are_kept_as_they_are_made() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     let decisions = |desk: &Desk| desk.draft("manual", "src/lexer.rs").map(|draft| draft.decisions.len());
-    assert_eq!((screen.model.conflict.due(), decisions(&desk)), (None, None));
     let pass = |desk: &mut Desk, screen: &mut Screen| {
-        let at = screen.model.conflict.due().expect("something is due");
-        screen.now = at.0;
+        screen.now += 1000;
         let effects = screen.tell(Msg::Tick);
         desk.settle(screen, effects);
-        assert_eq!(screen.model.conflict.due(), None);
     };
+    pass(&mut desk, &mut screen);
+    assert_eq!(decisions(&desk), None);
     desk.keys(&mut screen, "enter c");
     assert_eq!(decisions(&desk), None);
     pass(&mut desk, &mut screen);
@@ -167,6 +154,102 @@ fn choices_are_kept_as_they_are_made() {
     desk.keys(&mut screen, "ctrl-c u");
     pass(&mut desk, &mut screen);
     assert_eq!(decisions(&desk), None);
+}
+
+#[test]
+fn a_change_outside_is_seen_within_a_second_and_nothing_is_asked_when_nobody_looks() {
+    let mut desk = desk();
+    let mut screen = open(&mut desk, 140, 45);
+    let pass = |desk: &mut Desk, screen: &mut Screen| {
+        let at = screen.model.conflict.due().expect("something is due");
+        assert!(at.0 <= screen.now + 800);
+        screen.now += 800;
+        let effects = screen.tell(Msg::Tick);
+        desk.settle(screen, effects);
+    };
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    desk.keys(&mut screen, "enter c");
+    (0..3).for_each(|_| pass(&mut desk, &mut screen));
+    assert_eq!(desk.looked, 3);
+    desk.change("manual", "src/lexer.rs", file(lexer().0.replace("a b", "a b c")));
+    pass(&mut desk, &mut screen);
+    assert!(screen.shown().contains("changed outside: 1 choice kept"), "{}", screen.shown());
+    // and so is one while the result is written by hand: said once
+    desk.keys(&mut screen, "e x");
+    desk.change("manual", "src/lexer.rs", file(lexer().0));
+    pass(&mut desk, &mut screen);
+    assert!(screen.shown().contains("that is seen when you are done"), "{}", screen.shown());
+    desk.keys(&mut screen, "esc");
+    let looked = desk.looked;
+    screen.tell(Msg::Input(Input::Focus(false)));
+    // what was decided is kept all the same
+    pass(&mut desk, &mut screen);
+    assert_eq!((screen.model.conflict.due(), desk.looked), (None, looked));
+    let effects = screen.tell(Msg::Input(Input::Focus(true)));
+    desk.settle(&mut screen, effects);
+    assert!(screen.model.conflict.due().is_some());
+    desk.keys(&mut screen, "q");
+    assert_eq!(screen.model.conflict.due(), None);
+}
+
+#[test]
+fn a_long_text_is_compared_beside_the_screen_and_keys_wait_for_it() {
+    let base: String = (0..20_000).map(|n| format!("line {n} of a long text\n")).collect();
+    let (parent, child) = (base.replace("line 7 ", "parent's "), base.replace("line 7 ", "child's "));
+    let mut desk = Desk::default();
+    desk.put("manual", "long", file(&base), file(&parent), file(&child));
+    let mut screen = Screen::new(140, 45, record::full());
+    screen.draw();
+    let effects = screen.keys("ctrl-x h");
+    desk.answers(&mut screen, effects);
+    assert!(screen.model.conflict.compares());
+    assert!(screen.shown().contains("comparing…"), "{}", screen.shown());
+    assert_eq!(screen.keys("c"), []);
+    desk.settle(&mut screen, Vec::new());
+    assert!(screen.shown().contains("all chosen"), "{}", screen.shown());
+    // and when somebody else has saved it
+    desk.change("manual", "long", file(parent.replace("line 9000 ", "another ")));
+    let effects = screen.tell(Msg::Input(Input::Focus(true)));
+    desk.answers(&mut screen, effects);
+    assert!(screen.model.conflict.compares() && screen.shown().contains("comparing…"), "{}", screen.shown());
+    assert_eq!(screen.keys("w"), []);
+    desk.settle(&mut screen, Vec::new());
+    let There::File(result, _) = desk.parents("manual", "long") else { panic!("no file") };
+    assert!(result == child.replace("line 9000 ", "another ").into_bytes(), "{}", screen.shown());
+    // who leaves meanwhile waits for nothing
+    let mut screen = Screen::new(140, 45, record::full());
+    desk.put("manual", "long", file(&base), file(&parent), file(&child));
+    screen.draw();
+    let effects = screen.keys("ctrl-x h");
+    desk.answers(&mut screen, effects);
+    screen.keys("q");
+    assert!(!screen.model.conflict.compares() && !screen.shown().contains("Hand-back"), "{}", screen.shown());
+}
+
+#[test]
+fn what_cannot_be_read_for_a_moment_loses_no_choice() {
+    use windlass::api::event::{Event, Reply};
+    let (mut desk, mut screen) = at_lexer();
+    desk.keys(&mut screen, "enter c");
+    let effects = screen.tell(Msg::Input(Input::Focus(true)));
+    let mut failed = Vec::new();
+    for effect in effects {
+        // the list, and then the path
+        for effect in desk.list_only(&mut screen, effect) {
+            let Effect::Send(windlass::api::command::Command::Ask { number, .. }) = effect else {
+                panic!("{effect:?}")
+            };
+            let reply = Reply::Failed("no room".into());
+            failed.extend(screen.tell(Msg::Event(Event::Answered { number, reply })));
+        }
+    }
+    assert!(screen.shown().contains("no room"), "{}", screen.shown());
+    desk.settle(&mut screen, failed);
+    select(&mut desk, &mut screen, "link");
+    select(&mut desk, &mut screen, "src/lexer.rs");
+    assert!(screen.shown().contains("1 open"), "{}", screen.shown());
+    desk.keys(&mut screen, "u");
+    assert!(screen.shown().contains("2 open"), "{}", screen.shown());
 }
 
 #[test]
@@ -183,9 +266,7 @@ fn later_work_is_not_thrown_away_by_putting_a_path_back() {
 
 #[test]
 fn what_was_written_and_changed_outside_since_can_be_resolved_anew() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter P w");
     desk.change("manual", "src/lexer.rs", file(lexer().0.replace("a b", "a b c")));
     select(&mut desk, &mut screen, "src/lexer.rs");
@@ -200,9 +281,7 @@ fn what_was_written_and_changed_outside_since_can_be_resolved_anew() {
 
 #[test]
 fn an_answer_is_for_the_hunks_that_were_asked_about() {
-    let mut desk = desk();
-    let mut screen = open(&mut desk, 140, 45);
-    select(&mut desk, &mut screen, "src/lexer.rs");
+    let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter w");
     assert!(screen.shown().contains("Write while 2 hunks are open?"), "{}", screen.shown());
     desk.change("manual", "src/lexer.rs", file(lexer().0.replace("a b", "a b c")));

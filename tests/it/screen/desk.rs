@@ -6,13 +6,14 @@ use std::sync::Arc;
 use windlass::api::command::{Command, Query};
 use windlass::api::event::{Event, Reply};
 use windlass::api::hand_back::{
-    ByHand, Draft, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sided, Sides, Take,
+    ByHand, Draft, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sided, Sides, Stamp, Take,
 };
 use windlass::base::Millis;
 use windlass::law::hand_back::merge1::{Verdict, merge1};
 use windlass::law::hand_back::renames::Rename;
 use windlass::law::hand_back::tree::{Hash, Obstacle, TreePath, Version};
 use windlass::law::merge::resolution::Choice;
+use windlass::ui::pane::conflict;
 use windlass::ui::{Effect, Msg};
 
 use super::Screen;
@@ -45,6 +46,11 @@ impl There {
             There::Link(target) => Version::Link { target: target.as_bytes().to_vec() },
             There::Directory => Version::InTheWay(Obstacle::Directory),
         }
+    }
+
+    fn stamp(&self) -> Stamp {
+        let name = digest(format!("{self:?}").as_bytes());
+        Stamp(Some(std::array::from_fn(|n| u64::from(name[n]))))
     }
 
     fn sided(&self) -> Sided {
@@ -92,6 +98,8 @@ pub struct Desk {
     left_out: Vec<TreePath>,
     /// What was written: path, choices.
     pub written: Vec<(String, Option<Vec<Choice>>)>,
+    /// How often it was asked whether a file was changed.
+    pub looked: usize,
     /// How the same three versions were resolved before.
     pub earlier: Option<Vec<u8>>,
     /// What mergiraf makes of anything.
@@ -187,6 +195,7 @@ impl Desk {
             verdict: of.verdict,
             base: of.base.sided(),
             parent: of.parent.sided(),
+            stamp: of.parent.stamp(),
             theirs: of.child.sided(),
             parent_then: of.then.version(),
             draft: of.draft.clone(),
@@ -215,6 +224,10 @@ impl Desk {
                 HandBackReply::List(self.children.iter().map(|child| self.hand_back(child)).collect())
             }
             HandBackAsk::Sides { child, path } => HandBackReply::Sides(self.sides(&child, &path)),
+            HandBackAsk::Stamp { child, path } => {
+                self.looked += 1;
+                HandBackReply::Stamp(self.get(&child, &path).parent.stamp())
+            }
             HandBackAsk::Write { child, path, seen, take, choices } => {
                 if self.get(&child, &path).parent.version() != seen {
                     return HandBackReply::Changed(self.sides(&child, &path));
@@ -245,8 +258,29 @@ impl Desk {
         }
     }
 
-    /// Answers what the screen asks, until it asks nothing more; what else it wants.
+    /// Answers what the screen asks, until it asks nothing more and has compared what came; what else it wants.
     pub fn settle(&mut self, screen: &mut Screen, effects: Vec<Effect>) -> Vec<Effect> {
+        let mut rest = self.answers(screen, effects);
+        while screen.model.conflict.compares() {
+            std::thread::yield_now();
+            let effects = screen.tell(Msg::Conflict(conflict::Msg::Compared));
+            rest.extend(self.answers(screen, effects));
+        }
+        rest
+    }
+
+    /// Answers the question of the list; what the screen wants then.
+    pub fn list_only(&mut self, screen: &mut Screen, effect: Effect) -> Vec<Effect> {
+        let Effect::Send(Command::Ask { number, query: Query::HandBack(ask @ HandBackAsk::List) }) = effect
+        else {
+            panic!("{effect:?}");
+        };
+        let reply = Reply::HandBack(self.answer(ask));
+        screen.tell(Msg::Event(Event::Answered { number, reply }))
+    }
+
+    /// Answers what the screen asks; what is being compared is not waited for.
+    pub fn answers(&mut self, screen: &mut Screen, effects: Vec<Effect>) -> Vec<Effect> {
         let (mut todo, mut rest) = (std::collections::VecDeque::from(effects), Vec::new());
         while let Some(effect) = todo.pop_front() {
             match effect {

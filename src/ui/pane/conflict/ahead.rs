@@ -14,9 +14,10 @@ impl State {
         use Action as A;
         let asked = |what: fn(&Asked) -> bool| self.asked.iter().any(|(_, asked)| what(asked));
         let lists = self.all.is_none() && asked(|asked| *asked == Asked::List);
-        let reads = !self.is_open_selected()
-            && self.wanted().is_some()
-            && asked(|asked| matches!(asked, Asked::Sides(..)));
+        let reads = self.compares()
+            || !self.is_open_selected()
+                && self.wanted().is_some()
+                && asked(|asked| matches!(asked, Asked::Sides(..)));
         let writes = asked(|asked| matches!(asked, Asked::Write(..)));
         let in_list = self.hand_back().is_none() || self.focus == Focus::Paths;
         match action {

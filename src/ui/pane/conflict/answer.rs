@@ -1,9 +1,9 @@
 //! What the session tells the viewer, and what the viewer asks for by itself.
 
-use super::carried::Carried;
+use super::carried::{Carried, Counted};
 use super::list;
-use super::open::Open;
 use super::said::Said;
+use super::work::{Made, Then, Wanted};
 use super::{Asked, Done, Focus, Out, State};
 use crate::api::event::Reply;
 use crate::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sides};
@@ -20,7 +20,8 @@ impl State {
 
     /// Asks for the path that is selected, unless it is there or another one is on its way.
     pub(super) fn load(&mut self, out: &mut Vec<Out>) {
-        if self.is_open_selected() {
+        let compared = self.wanted().is_some_and(|(child, path)| self.worker.is_at(&child, &path));
+        if self.is_open_selected() || compared {
             return;
         }
         self.leave_path(out);
@@ -48,6 +49,7 @@ impl State {
             text.fold();
         }
         self.keep_now(out);
+        self.worker.cancel();
     }
 
     /// Selects the first path that waits; without one the first.
@@ -63,6 +65,11 @@ impl State {
         let (_, asked) = self.asked.remove(at);
         match (asked, reply) {
             (Asked::List, Reply::HandBack(HandBackReply::List(all))) => self.told(all, out),
+            (Asked::Stamp(child, path), Reply::HandBack(HandBackReply::Stamp(stamp))) => {
+                self.stamped(&child, &path, stamp, out);
+            }
+            // what cannot be asked now is asked again, and told when it is looked at
+            (Asked::Stamp(..), _) => {}
             (Asked::Sides(child, path), reply) => self.sides(&child, &path, reply, out),
             (Asked::Write(child, path, done), Reply::HandBack(HandBackReply::Written(one))) => {
                 self.written(&child, &path, done, *one, out);
@@ -154,6 +161,7 @@ impl State {
         match reply {
             Reply::HandBack(HandBackReply::Sides(sides)) => {
                 self.trouble = None;
+                self.watch.seen = Some(sides.stamp);
                 let by_hand = self.by_hand(path);
                 self.last_id += 1;
                 let id = self.last_id;
@@ -171,27 +179,13 @@ impl State {
                             (_, by_hand) => by_hand,
                         };
                         let moved = open.sides.parent.version != sides.parent.version;
-                        let old = open.id;
-                        if let Some(counted) = open.again(id, *sides, by_hand) {
-                            self.colours.forget(old);
-                            if moved && by_hand != ByHand::Resolved && by_hand != ByHand::Reverted {
-                                out.push(Out::Say(counted.said(format!("{path} was changed outside: "))));
-                            }
+                        if let Some(wanted) = open.again(id, *sides, by_hand, Then::Again { moved }) {
+                            self.open_up(wanted, out);
                         }
                     }
-                    open => {
+                    _ => {
                         let carried = Carried::kept(sides.draft.as_ref());
-                        let (new, counted) = Open::new(id, *sides, by_hand, carried);
-                        *open = Some(new);
-                        if counted.is_less() {
-                            let before = format!("{path} was changed outside since it was looked at: ");
-                            out.push(Out::Say(counted.said(before)));
-                        } else if by_hand == ByHand::Outside {
-                            let said = format!(
-                                "{path} was changed outside since the hand-back: it is shown as it is now"
-                            );
-                            out.push(Out::Say(said.into()));
-                        }
+                        self.open_up(Wanted { id, sides: *sides, by_hand, carried, then: Then::Opened }, out);
                     }
                 }
             }
@@ -200,7 +194,9 @@ impl State {
                     Reply::Failed(why) => why,
                     _ => "the session did not answer; open the path again".to_owned(),
                 };
-                self.open = None;
+                // what was decided is gone on with when it can be read again
+                self.leave_path(out);
+                self.put_away();
                 self.stumbled = true;
                 self.trouble = Some(why);
             }
@@ -253,23 +249,58 @@ impl State {
         // what was written is not there any more: there is nothing to take back, and it can be resolved anew
         let by_hand = if done == Done::TakenBack { ByHand::Outside } else { self.by_hand(path) };
         self.stumbled = true;
+        self.watch.seen = Some(sides.stamp);
         self.last_id += 1;
         let id = self.last_id;
-        let Some(open) =
-            self.open.as_mut().filter(|open| open.sides.path == *path && open.sides.child == sides.child)
-        else {
+        let Some(open) = self.open.as_mut().filter(|open| open.is(&sides.child, path)) else {
             return out.push(Out::Say(format!("{path} changed meanwhile: nothing was written").into()));
         };
-        let old = open.id;
-        let counted = open.again(id, sides, by_hand).unwrap_or_default();
-        self.colours.forget(old);
-        out.push(Out::Say(match done {
-            Done::TakenBack => format!(
+        let then = Then::Changed(done);
+        match open.again(id, sides, by_hand, then) {
+            Some(wanted) => self.open_up(wanted, out),
+            None => self.say_became(then, path, by_hand, Counted::default(), out),
+        }
+    }
+
+    /// Opens a path: at once, or when its texts are compared.
+    fn open_up(&mut self, wanted: Wanted, out: &mut Vec<Out>) {
+        match self.worker.begin(wanted) {
+            Some(made) => self.made(made, out),
+            // what is shown is of before, and takes no key
+            None if self.open.is_some() => out.push(Out::Say("comparing…".into())),
+            None => {}
+        }
+    }
+
+    /// A path is opened.
+    pub(super) fn made(&mut self, made: Made, out: &mut Vec<Out>) {
+        let Made { open, counted, then } = made;
+        let (path, by_hand) = (open.sides.path.clone(), open.by_hand);
+        if let Some(old) = self.open.replace(open) {
+            self.colours.forget(old.id);
+        }
+        self.say_became(then, &path, by_hand, counted, out);
+    }
+
+    /// What became of a path and its choices, in words.
+    fn say_became(&self, then: Then, path: &TreePath, by_hand: ByHand, counted: Counted, out: &mut Vec<Out>) {
+        let resolved = matches!(by_hand, ByHand::Resolved | ByHand::Reverted);
+        let said: Said = match then {
+            Then::Opened if counted.is_less() => {
+                counted.said(format!("{path} was changed outside since it was looked at: "))
+            }
+            Then::Opened if by_hand == ByHand::Outside => {
+                format!("{path} was changed outside since the hand-back: it is shown as it is now").into()
+            }
+            Then::Again { moved: true } if !resolved => counted.said(format!("{path} was changed outside: ")),
+            Then::Opened | Then::Again { .. } => return,
+            Then::Changed(Done::TakenBack) => format!(
                 "{path} was changed outside since it was written: that stays, and it is shown as it is now"
             )
             .into(),
-            Done::Resolved | Done::Reverted => counted
+            Then::Changed(Done::Resolved | Done::Reverted) => counted
                 .said(format!("{path} changed meanwhile: nothing was written, it is shown as it is now; ")),
-        }));
+        };
+        out.push(Out::Say(said));
     }
 }

@@ -42,11 +42,11 @@ impl Carried {
     }
 
     /// What is decided of a path that is open.
-    pub fn of(open: &mut Open) -> Carried {
+    pub fn of(open: &Open) -> Carried {
         let draft = open.decided().unwrap_or_default();
-        let text = open.text.take().filter(|text| text.fixed.is_none());
-        let seen = text.as_ref().map_or((0, 0), |text| (text.top, text.left));
-        let resolution = text.map(|text| text.resolution).or(open.waits.take());
+        let text = open.text.as_ref().filter(|text| text.fixed.is_none());
+        let seen = text.map_or((0, 0), |text| (text.top, text.left));
+        let resolution = text.map(|text| &text.resolution).or(open.waits.as_ref()).cloned();
         Carried { resolution, draft, seen }
     }
 }

@@ -26,13 +26,8 @@ pub(super) struct Keeping {
 }
 
 impl State {
-    /// When something of it is due; none: nothing is.
-    pub fn due(&self) -> Option<Millis> {
-        self.keeping.at.filter(|_| self.shown)
-    }
-
     /// Something happened at this time: what was decided is kept a moment later.
-    pub fn happened(&mut self, now: Millis) {
+    pub(super) fn keep_later(&mut self, now: Millis) {
         let wait = if self.edits() { WAIT_EDIT } else { WAIT };
         let Keeping { owed, at, failed } = self.keeping;
         self.keeping.at = if owed && !failed { at.or(Some(now.plus(wait))) } else { None };

@@ -5,7 +5,8 @@
 //! there), `text` (a merge of lines, or two versions to look
 //! at), `forms` (conflicts that are no text), `edit` (the result, written by hand), `list` (the paths); `update` (what
 //! happens, and where each key goes: `choose`, `moves`, `by_hand`, `write`), `ahead` (keys that come before what they are
-//! for), `answer` (what the session tells), `keep` (what was decided, kept as it is made), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
+//! for), `answer` (what the session tells), `keep` (what was decided, kept as it is made), `watch`
+//! (changes outside), `work` (long texts), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
 //! `columns`, `line`, `result`, `paths`, `colours`, `words`, `hints`. Deliberately not here: which lines belong together
 //! and what comes of a choice (`law::merge`), and files: the session is asked (`ui::conflict_update`).
 
@@ -32,11 +33,14 @@ mod said;
 mod text;
 mod update;
 mod view;
+mod watch;
 mod words;
+mod work;
 mod write;
 
 use crate::api::event::Reply;
 use crate::api::hand_back::{HandBack, HandBackAsk};
+use crate::base::Millis;
 use crate::law::hand_back::tree::TreePath;
 use crate::law::merge::regions::{Side, Whitespace};
 use crate::law::merge::resolution::Choice;
@@ -50,6 +54,8 @@ pub use view::{Seen, Shown, view};
 use colours::Colours;
 use keep::Keeping;
 use open::Open;
+use watch::Watch;
+use work::Worker;
 
 /// Paths whose choices and steps are remembered besides the one that is open.
 const KEPT_MAX: usize = 8;
@@ -82,6 +88,7 @@ pub struct State {
     /// What is being written by hand is of versions that are others now: it is looked at when that is done.
     stale: bool,
     keeping: Keeping,
+    watch: Watch,
     /// The text whose open hunks the person is asked about.
     asked_open: Option<u64>,
     /// What was asked and is not answered yet.
@@ -89,6 +96,7 @@ pub struct State {
     last_token: u64,
     last_id: u64,
     colours: Colours,
+    worker: Worker,
     look: Look,
     /// What was drawn last.
     drawn: Drawn,
@@ -139,6 +147,7 @@ struct Drawn {
 enum Asked {
     List,
     Sides(String, TreePath),
+    Stamp(String, TreePath),
     Write(String, TreePath, Done),
     Propose(String, TreePath),
     Draft(String, TreePath),
@@ -189,8 +198,10 @@ pub enum Msg {
     NotAsked(u64),
     /// What there is may have changed: it is looked at anew.
     Refresh,
-    /// It is time to keep what was decided.
-    Keep,
+    /// What is due at this time is done.
+    Time(Millis),
+    /// Something may have been compared.
+    Compared,
 }
 
 /// What the viewer wants done.
@@ -240,11 +251,13 @@ impl State {
             stumbled: false,
             stale: false,
             keeping: Keeping::default(),
+            watch: Watch::default(),
             asked_open: None,
             asked: Vec::new(),
             last_token: 0,
             last_id: 0,
-            colours: Colours::new(wake),
+            colours: Colours::new(wake.clone()),
+            worker: Worker::new(wake),
             look: Look {
                 two: false,
                 whitespace: Whitespace::Counts,
@@ -268,6 +281,11 @@ impl State {
     /// Whether what is typed is text.
     pub fn edits(&self) -> bool {
         self.shown && self.text().is_some_and(|text| text.editor.is_some())
+    }
+
+    /// Whether texts are being compared: `Msg::Compared` takes what is done.
+    pub fn compares(&self) -> bool {
+        self.worker.is_busy()
     }
 
     /// Takes colours that have come; whether there are any.

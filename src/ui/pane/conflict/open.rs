@@ -4,6 +4,7 @@ use super::carried::{Carried, Counted};
 use super::forms::Form;
 use super::said::Said;
 use super::text::Text;
+use super::work::{Then, Wanted};
 use crate::api::hand_back::{ByHand, Draft, HandBackAsk, Sided, Sides, Take};
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::tree::{TreePath, Version};
@@ -74,17 +75,15 @@ impl Open {
         self.versions() != other || self.by_hand != by_hand || self.sides.verdict != sides.verdict
     }
 
-    /// The same path with what is there now; in place: none if nothing changed, else what became of the choices.
-    pub fn again(&mut self, id: u64, sides: Sides, by_hand: ByHand) -> Option<Counted> {
+    /// The same path with what is there now, to be opened; none: nothing is another.
+    pub fn again(&mut self, id: u64, sides: Sides, by_hand: ByHand, then: Then) -> Option<Wanted> {
+        // what is kept of it is as this one keeps it
+        let sides = Sides { draft: self.sides.draft.clone(), ..sides };
         if !self.differs(&sides, by_hand) {
-            // what is kept of it is as this one keeps it
-            self.sides = Sides { draft: self.sides.draft.take(), ..sides };
+            self.sides = sides;
             return None;
         }
-        let (draft, carried) = (self.sides.draft.take(), Carried::of(self));
-        let (new, counted) = Open::new(id, Sides { draft, ..sides }, by_hand, carried);
-        *self = new;
-        Some(counted)
+        Some(Wanted { id, sides, by_hand, carried: Carried::of(self), then })
     }
 
     /// What keeps the choices for later; none: there is nothing to keep, and nothing was.

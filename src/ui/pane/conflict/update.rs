@@ -25,7 +25,12 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
             state.refresh(&mut out);
         }
         Msg::Refresh => state.refresh(&mut out),
-        Msg::Keep => state.keep(&mut out),
+        Msg::Time(now) => state.on_time(now, &mut out),
+        Msg::Compared => {
+            if let Some(made) = state.worker.take() {
+                state.made(made, &mut out);
+            }
+        }
         Msg::Do(action) => {
             if state.edits() {
                 state.edit(action, &mut out);

@@ -173,6 +173,7 @@ fn instead(state: &State) -> String {
              the copy of the child until that is dropped."
                 .to_owned()
         }
+        (Some(Item::Path(_)), None) if state.compares() => "comparing…".to_owned(),
         (Some(Item::Path(_)), None) => "looking…".to_owned(),
         (None, None) => "There is nothing to look at: its copy ended as it began.".to_owned(),
     }
