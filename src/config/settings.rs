@@ -54,6 +54,10 @@ pub struct Settings {
     pub reduced_motion: bool,
     /// How diffs are shown.
     pub diff: String,
+    /// Which characters the screen draws with.
+    pub glyphs: String,
+    /// Whether characters of ambiguous width take two columns.
+    pub ambiguous_wide: bool,
 }
 
 /// Providers that are there without a setting; a test holds them equal to the table of providers.
@@ -165,6 +169,8 @@ impl Default for Settings {
             mouse: true,
             reduced_motion: false,
             diff: "by_width".into(),
+            glyphs: "auto".into(),
+            ambiguous_wide: false,
         }
     }
 }

@@ -87,6 +87,8 @@ pub const NOTIFIES: &[&str] = &["off", "bell", "osc9", "osc777", "osc99", "deskt
 
 /// The words of `diff`.
 pub const DIFFS: &[&str] = &["by_width", "one_column", "side_by_side"];
+/// What `glyphs` may be.
+pub const GLYPHS: &[&str] = &["auto", "unicode", "ascii"];
 
 const MS_MAX: u64 = 86_400_000;
 
@@ -214,6 +216,12 @@ pub static ROWS: &[Row] = &[
     row!("diff", Kind::Choice(DIFFS), "How diffs are shown: side by side where there is room (120 columns), in one column, or always side by side. `d` in the conversation switches.",
         |s| json!(s.diff),
         Text => |s, _, v: String| s.diff = v),
+    row!("glyphs", Kind::Choice(GLYPHS), "Which characters the screen draws with: `auto` (ASCII where the locale is not UTF-8 or the terminal is an old one, those of the console's fonts on the Linux console, else all), `unicode`, `ascii`.",
+        |s| json!(s.glyphs),
+        Text => |s, _, v: String| s.glyphs = v),
+    row!("ambiguous_wide", Kind::Bool, "Whether the terminal gives two columns to characters of ambiguous width (many letters and marks, in terminals set up for Chinese, Japanese or Korean).",
+        |s| json!(s.ambiguous_wide),
+        Bool => |s, _, v: bool| s.ambiguous_wide = v),
 ];
 
 fn rules(settings: &mut Settings, scope: Scope) -> &mut Rules {

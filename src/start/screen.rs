@@ -236,6 +236,8 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         diff: Shape::named(&settings.diff),
         no_color: false,
         depth: Default::default(),
+        glyphs: settings.glyphs.clone(),
+        ambiguous_wide: settings.ambiguous_wide,
         draft: String::new(),
         prompt: None,
         ask_trust: loaded.project.as_ref().is_some_and(|project| !project.trusted && !project.decided),

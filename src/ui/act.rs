@@ -287,7 +287,10 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         }
         ("theme", "") => act(model, Action::Themes, now, out),
         ("theme", name) => match model.themes.iter().position(|t| t.name == name) {
-            Some(at) => (model.theme, model.theme_follows) = (at, false),
+            Some(at) => {
+                (model.theme, model.theme_follows) = (at, false);
+                out.push(Effect::KeepTheme(name.to_owned()));
+            }
             None => model.say(format!("there is no theme {name}; /theme lists them"), now),
         },
         ("key", _) => {

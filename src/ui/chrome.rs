@@ -14,6 +14,7 @@ use crate::ui::pane::PaneId;
 use crate::ui::pane::conversation::count;
 use crate::ui::pane::live::{elapsed, spinner};
 use crate::ui::theme::Theme;
+use crate::ui::widget::row::Put as _;
 use crate::ui::widget::text::{ellipsis, tame, width};
 
 /// Draws the title: where, with which model, how confined, how full, how dear.
@@ -24,7 +25,7 @@ pub fn title(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme) {
     buf.set_style(rect, theme.title);
     let wide = usize::from(rect.width);
     let text = fitting(facts(model), wide);
-    buf.set_stringn(rect.x, rect.y, ellipsis(&text, wide), wide, theme.title);
+    buf.put(rect.x, rect.y, ellipsis(&text, wide), wide, theme.title);
     if let Some(name) = text.find(NAME) {
         let mark = Rect { x: rect.x + name as u16, width: (NAME.len() as u16).min(rect.width), ..rect };
         buf.set_style(mark.intersection(rect), Modifier::BOLD);
@@ -35,7 +36,7 @@ pub fn title(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme) {
     if room >= 12 && !title.is_empty() {
         let title = ellipsis(&title, room);
         let x = rect.right() - 1 - width(&title) as u16;
-        buf.set_stringn(x, rect.y, &title, room, theme.title);
+        buf.put(x, rect.y, &title, room, theme.title);
     }
 }
 
@@ -321,7 +322,7 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
     let before = |x: u16| if x == rect.x { " " } else { " · " };
     if let Some(toast) = model.toast.as_ref().filter(|t| t.until > now) {
         let text = format!("{}{}", before(x), tame(&toast.text.replace('\n', " ")));
-        buf.set_stringn(x, rect.y, ellipsis(&text, room(x)), room(x), on_status(theme.warning, theme));
+        buf.put(x, rect.y, ellipsis(&text, room(x)), room(x), on_status(theme.warning, theme));
         return;
     }
     if let Some(first) = model.chord {
@@ -338,7 +339,7 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
             if room(x) < width(&key) + says.len() + 4 {
                 break;
             }
-            x = buf.set_stringn(x, rect.y, before(x), room(x), theme.status).0;
+            x = buf.put(x, rect.y, before(x), room(x), theme.status).0;
             x = pair(buf, x, rect, &key, says, theme);
         }
         return;
@@ -351,11 +352,11 @@ pub fn status(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         if key.is_empty() || room(x) < width(&key) + says.len() + 5 + kept {
             continue;
         }
-        x = buf.set_stringn(x, rect.y, before(x), room(x), theme.status).0;
+        x = buf.put(x, rect.y, before(x), room(x), theme.status).0;
         x = pair(buf, x, rect, &key, says, theme);
     }
     if !waits.is_empty() && room(x) > waits.len() {
-        buf.set_stringn(rect.right() - waits.len() as u16, rect.y, &waits, waits.len(), theme.status);
+        buf.put(rect.right() - waits.len() as u16, rect.y, &waits, waits.len(), theme.status);
     }
 }
 
@@ -376,15 +377,15 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
     let keys: Vec<(String, &str)> =
         keys.into_iter().map(|(action, says)| (model.keymap.hint(action), says)).collect();
     let need: usize = keys.iter().map(|(key, says)| width(key) + says.len() + 4).sum();
-    let mut x = buf.set_stringn(rect.x, rect.y, format!(" {mark} "), wide, on_status(style, theme)).0;
+    let mut x = buf.put(rect.x, rect.y, format!(" {mark} "), wide, on_status(style, theme)).0;
     let room = |x: u16| usize::from(rect.right().saturating_sub(x));
     let left = room(x).saturating_sub(need);
     if left >= 4 {
-        x = buf.set_stringn(x, rect.y, ellipsis(&doing(model, now), left), left, theme.status).0;
+        x = buf.put(x, rect.y, ellipsis(&doing(model, now), left), left, theme.status).0;
     }
     for (at, (key, says)) in keys.iter().enumerate() {
         if at > 0 || left >= 4 {
-            x = buf.set_stringn(x, rect.y, " · ", room(x), theme.status).0;
+            x = buf.put(x, rect.y, " · ", room(x), theme.status).0;
         }
         x = pair(buf, x, rect, key, says, theme);
     }
@@ -402,7 +403,7 @@ pub fn word(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: Mil
     buf.set_style(rect, theme.status);
     let wide = usize::from(rect.width);
     let text = format!(" {}", tame(&toast.text.replace('\n', " ")));
-    buf.set_stringn(rect.x, rect.y, ellipsis(&text, wide), wide, on_status(theme.warning, theme));
+    buf.put(rect.x, rect.y, ellipsis(&text, wide), wide, on_status(theme.warning, theme));
     true
 }
 
@@ -422,7 +423,7 @@ pub fn keys_and_words(hints: &[(String, &str)], rect: Rect, buf: &mut Buffer, th
         if key.is_empty() || room(x) < width(key) + says.len() + 5 {
             continue;
         }
-        x = buf.set_stringn(x, rect.y, if x == rect.x { " " } else { " · " }, room(x), theme.status).0;
+        x = buf.put(x, rect.y, if x == rect.x { " " } else { " · " }, room(x), theme.status).0;
         x = pair(buf, x, rect, key, says, theme);
     }
 }
@@ -430,6 +431,6 @@ pub fn keys_and_words(hints: &[(String, &str)], rect: Rect, buf: &mut Buffer, th
 fn pair(buf: &mut Buffer, x: u16, rect: Rect, key: &str, says: &str, theme: &Theme) -> u16 {
     let room = |x: u16| usize::from(rect.right().saturating_sub(x));
     let key_style = on_status(theme.key, theme);
-    let x = buf.set_stringn(x, rect.y, key, room(x), key_style).0;
-    buf.set_stringn(x, rect.y, format!(" {says}"), room(x), theme.status).0
+    let x = buf.put(x, rect.y, key, room(x), key_style).0;
+    buf.put(x, rect.y, format!(" {says}"), room(x), theme.status).0
 }

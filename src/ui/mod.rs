@@ -24,6 +24,8 @@ pub mod conflict_update;
 pub mod depth;
 /// What a person who looks elsewhere is told of.
 mod ends;
+/// Which characters the terminal can show.
+pub mod glyphs;
 /// Bytes of the terminal become events.
 pub mod input;
 /// One job over the whole screen.

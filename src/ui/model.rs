@@ -28,7 +28,8 @@ use crate::ui::theme::{self, Theme};
 use crate::ui::widget::diff::Shape;
 
 /// The environment variables that the screen wants to know.
-pub const ENVIRONMENT: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "TMUX", "STY", "XTERM_VERSION", "HOME"];
+pub const ENVIRONMENT: &[&str] =
+    &["TERM", "COLORTERM", "NO_COLOR", "TMUX", "STY", "XTERM_VERSION", "HOME", "LC_ALL", "LC_CTYPE", "LANG"];
 
 /// How the screen is wanted.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,10 @@ pub struct UiOptions {
     pub no_color: bool,
     /// How many colours the terminal shows.
     pub depth: Depth,
+    /// What the terminal can show: `unicode`, `ascii`; any other word: by the environment.
+    pub glyphs: String,
+    /// Whether characters of ambiguous width take two columns in the terminal.
+    pub ambiguous_wide: bool,
     /// What stands in the composer at first.
     pub draft: String,
     /// A message that is sent at once.

@@ -20,6 +20,7 @@ use crate::ui::clipboard::{Between, between, copy};
 use crate::ui::conflict_update;
 use crate::ui::depth::{Depth, depth, links, titled};
 use crate::ui::ends;
+use crate::ui::glyphs;
 use crate::ui::input::{Input, Reader};
 use crate::ui::job_view;
 use crate::ui::model::{Asker, Model, UiOptions};
@@ -123,6 +124,8 @@ impl<'a> Screen<'a> {
         if colors == Depth::None {
             adapted.no_color = true;
         }
+        let shown = glyphs::by_environment(&options.glyphs, &env);
+        glyphs::choose(glyphs::Set { glyphs: shown, wide: options.ambiguous_wide });
         let signals = Signals::listen().map_err(UiError::Signals)?;
         let wanted = Wanted {
             // with mouse reports on, GNU screen holds a lone Escape back until the next key

@@ -16,6 +16,7 @@ use crate::ui::model::Model;
 use crate::ui::overlay::{Overlay, approve, line, list, page};
 use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
 use crate::ui::theme::Theme;
+use crate::ui::widget::row::Put as _;
 
 /// Draws everything into `buf`; where the cursor is (none: hidden).
 pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u16)> {
@@ -222,7 +223,7 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
     }
     if let Some(below) = places.composer_frame {
         let line = format!("├{}┤", "─".repeat(usize::from(below.width.saturating_sub(2))));
-        buf.set_stringn(below.x, below.y, line, usize::from(below.width), style(writes || reads));
+        buf.put(below.x, below.y, line, usize::from(below.width), style(writes || reads));
     }
     boxed(places.live_frame, " Live ", theme.border, buf);
     let mut lists =
@@ -235,18 +236,18 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
         let below = (Some(rect) == places.jobs_frame).then(|| rect.bottom() - 1);
         for y in [Some(rect.y), below].into_iter().flatten() {
             for (x, corner) in [(rect.x, "├"), (rect.right() - 1, "┤")] {
-                buf.set_stringn(x, y, corner, 1, style(focus));
+                buf.put(x, y, corner, 1, style(focus));
             }
         }
     }
     // a box that was drawn later has its line over the title of the one below
     if let Some(rect) = places.agents_frame {
         let room = usize::from(rect.width.saturating_sub(2));
-        buf.set_stringn(rect.x + 1, rect.y, &agents, room, theme.dim);
+        buf.put(rect.x + 1, rect.y, &agents, room, theme.dim);
     }
     if let Some(rule) = places.rule {
         let line = "─".repeat(usize::from(rule.width));
-        buf.set_stringn(rule.x, rule.y, line, usize::from(rule.width), style(writes));
+        buf.put(rule.x, rule.y, line, usize::from(rule.width), style(writes));
     }
 }
 
@@ -338,12 +339,12 @@ fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, 
         match (&line, fits.or(counts.last())) {
             (None, Some(counts)) => {
                 let counts = crate::ui::widget::text::ellipsis(counts, wide);
-                buf.set_stringn(place.x, place.y, counts, wide, theme.dim);
+                buf.put(place.x, place.y, counts, wide, theme.dim);
             }
             (Some(_), _) if fits.is_none() => {}
             (Some(_), Some(counts)) => {
                 let long = long(counts);
-                buf.set_stringn(place.right() - long as u16, place.y, counts, long, theme.dim);
+                buf.put(place.right() - long as u16, place.y, counts, long, theme.dim);
                 place.width -= long as u16 + 2;
             }
             (_, None) => {}
@@ -357,7 +358,7 @@ fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, 
     for (at, text) in words(model).iter().take(usize::from(rect.height)).enumerate() {
         let text = crate::ui::widget::text::tame(text);
         let text = crate::ui::widget::text::ellipsis(&text, wide);
-        buf.set_stringn(rect.x, rect.y + at as u16, text, wide, theme.warning);
+        buf.put(rect.x, rect.y + at as u16, text, wide, theme.warning);
     }
 }
 

@@ -9,10 +9,11 @@
 use std::io::Write as _;
 
 use ratatui::buffer::Buffer;
-use ratatui::buffer::CellWidth as _;
 
 use super::depth::Depth;
+use super::glyphs::{self, shown};
 use super::pen::{self, Pen};
+use super::widget::text::cluster_width;
 
 /// Cells drawn again after a glyph of doubtful width.
 const DOUBT_CELLS: u16 = 4;
@@ -342,10 +343,18 @@ fn glyphs(buffer: &Buffer, y: u16, depth: Depth, links: bool) -> Vec<Glyph<'_>> 
         let cell = &buffer.content[base + usize::from(x)];
         let pen = Pen::of(cell, depth, links);
         let text = cell.symbol();
-        let wide = if text.len() == 1 { 1 } else { text.cell_width() };
+        let wide = if text.len() == 1 { 1 } else { cluster_width(text) as u16 };
         let proper = wide > 0 && x + wide <= width && !text.chars().any(char::is_control);
-        if proper {
-            out.push(Glyph { text, width: wide, pen, doubtful: text.chars().nth(1).is_some() });
+        // what was laid out as narrow, and is not, would push the rest of the row
+        let crowded = proper && wide == 2 && glyphs::chosen().wide && {
+            buffer.content[base + usize::from(x) + 1].symbol() != " "
+        };
+        if crowded {
+            out.push(Glyph { text: "?", width: 1, pen, doubtful: false });
+            x += 1;
+        } else if proper {
+            let doubtful = text.chars().nth(1).is_some();
+            out.push(Glyph { text: shown(text), width: wide, pen, doubtful });
             for _ in 1..wide {
                 out.push(Glyph { text: "", width: 0, pen, doubtful: false });
             }

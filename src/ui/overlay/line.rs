@@ -7,6 +7,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::list::{framed, place};
 use crate::base::{CallId, JobId, SessionId};
 use crate::ui::theme::Theme;
+use crate::ui::widget::row::Put as _;
 use crate::ui::widget::text::width;
 
 /// What the line is for.
@@ -97,12 +98,12 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, extra: &
         };
         let inner = framed(place(area, (70, 4)), &title, buf, theme);
         if inner.height > 1 {
-            buf.set_stringn(inner.x, inner.y + 1, words, usize::from(inner.width), theme.dim);
+            buf.put(inner.x, inner.y + 1, words, usize::from(inner.width), theme.dim);
         }
         (Rect { height: 1, ..inner }, "❯ ")
     };
     buf.set_style(rect, theme.text);
-    buf.set_stringn(rect.x, rect.y, " ".repeat(usize::from(rect.width)), usize::from(rect.width), theme.text);
+    buf.put(rect.x, rect.y, " ".repeat(usize::from(rect.width)), usize::from(rect.width), theme.text);
     let room = usize::from(rect.width).saturating_sub(width(mark) + 1);
     let mut tail = shown.as_str();
     while width(tail) > room {
@@ -110,10 +111,10 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, extra: &
         tail = &tail[first.len()..];
     }
     let line = format!("{mark}{tail}");
-    buf.set_stringn(rect.x, rect.y, &line, usize::from(rect.width), theme.user);
+    buf.put(rect.x, rect.y, &line, usize::from(rect.width), theme.user);
     let end = rect.x + (width(&line) as u16).min(rect.width.saturating_sub(1));
     if !extra.is_empty() && usize::from(rect.right() - end) > extra.len() + 3 {
-        buf.set_stringn(end + 2, rect.y, extra, extra.len(), theme.dim);
+        buf.put(end + 2, rect.y, extra, extra.len(), theme.dim);
     }
     Some((end, rect.y))
 }

@@ -14,6 +14,7 @@ use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
 use crate::ui::widget::fuzzy;
 use crate::ui::widget::row;
+use crate::ui::widget::row::Put as _;
 use crate::ui::widget::text::{ellipsis, tame, width};
 use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
@@ -293,7 +294,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
             format!("› {}", state.typed)
         };
         let style = if state.typed.is_empty() { theme.dim } else { theme.user };
-        buf.set_stringn(inner.x, y, ellipsis(&text, wide), wide, style);
+        buf.put(inner.x, y, ellipsis(&text, wide), wide, style);
         y += 1;
     }
     // a note that has no room beside its row stands below
@@ -305,7 +306,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     state.page = room;
     draw_rows(state, Rect { y, height: room as u16, ..inner }, buf, theme);
     if hint == 1 {
-        buf.set_stringn(inner.x, inner.bottom() - 1, ellipsis(&tame(&told), wide), wide, theme.dim);
+        buf.put(inner.x, inner.bottom() - 1, ellipsis(&tame(&told), wide), wide, theme.dim);
     }
 }
 
@@ -329,7 +330,7 @@ fn draw_intro(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) ->
             below => format!("↓ {}: PageDown", lines(below)),
         };
         let wide = usize::from(area.width);
-        buf.set_stringn(area.x, area.bottom() - 1, ellipsis(&text, wide), wide, theme.warning);
+        buf.put(area.x, area.bottom() - 1, ellipsis(&text, wide), wide, theme.warning);
     }
     rows.len().min(height) as u16
 }
@@ -359,7 +360,7 @@ fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     if state.shown.is_empty() {
         let text = if state.waits { "looking…" } else { "nothing matches" };
-        buf.set_stringn(area.x, area.y, ellipsis(text, wide), wide, theme.dim);
+        buf.put(area.x, area.y, ellipsis(text, wide), wide, theme.dim);
         return;
     }
     let room = usize::from(area.height);
@@ -379,10 +380,10 @@ fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let notes = notes.filter(|_| !row.note.is_empty());
         let text_room = notes.map_or(wide, |column| column - 2);
         let text = format!("{sign}{}", tame(&row.text));
-        buf.set_stringn(area.x, y, ellipsis(&text, text_room), text_room, style);
+        buf.put(area.x, y, ellipsis(&text, text_room), text_room, style);
         if let Some(column) = notes {
             let left = wide - column;
-            buf.set_stringn(area.x + column as u16, y, ellipsis(&tame(&row.note), left), left, dim);
+            buf.put(area.x + column as u16, y, ellipsis(&tame(&row.note), left), left, dim);
         }
     }
 }

@@ -256,6 +256,33 @@ pub fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, columns: usize, styl
     used
 }
 
+/// Texts are put into a buffer by the widths of this program, not by those of the library of buffers: only ours know
+/// what the terminal shows in the place of what, and how wide.
+pub trait Put {
+    /// Puts a text, at most `columns` wide; where it ends.
+    fn put(
+        &mut self,
+        x: u16,
+        y: u16,
+        text: impl AsRef<str>,
+        columns: usize,
+        style: impl Into<Style>,
+    ) -> (u16, u16);
+}
+
+impl Put for Buffer {
+    fn put(
+        &mut self,
+        x: u16,
+        y: u16,
+        text: impl AsRef<str>,
+        columns: usize,
+        style: impl Into<Style>,
+    ) -> (u16, u16) {
+        (x + put(self, x, y, text.as_ref(), columns, style.into()) as u16, y)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,21 +4,14 @@
 //! that could move the cursor or reorder a line leaves this file unescaped.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::ui::glyphs;
+
 /// Columns between tab stops.
 const TAB: usize = 4;
-
-/// Whether characters of ambiguous width take two columns: a trait of the terminal, so of the process.
-static AMBIGUOUS_WIDE: AtomicBool = AtomicBool::new(false);
-
-/// Says whether characters of ambiguous width take two columns. To be set before the first layout.
-pub fn set_ambiguous_wide(wide: bool) {
-    AMBIGUOUS_WIDE.store(wide, Ordering::Relaxed);
-}
 
 /// Columns of one grapheme cluster.
 pub fn cluster_width(cluster: &str) -> usize {
@@ -29,7 +22,7 @@ pub fn cluster_width(cluster: &str) -> usize {
     if cluster.chars().next().is_some_and(char::is_control) {
         return 0;
     }
-    if AMBIGUOUS_WIDE.load(Ordering::Relaxed) { cluster.width_cjk() } else { cluster.width() }
+    glyphs::columns(cluster)
 }
 
 /// Columns of a text without line breaks.
@@ -82,7 +75,11 @@ pub fn ellipsis(text: &str, columns: usize) -> Cow<'_, str> {
     if columns == 0 {
         return Cow::Borrowed("");
     }
-    Cow::Owned(format!("{}…", fit(text, columns - 1).0))
+    let mark = cluster_width("…");
+    if mark > columns {
+        return Cow::Owned(fit(text, columns).0.to_owned());
+    }
+    Cow::Owned(format!("{}…", fit(text, columns - mark).0))
 }
 
 fn bidi(c: char) -> bool {

@@ -7,6 +7,8 @@ mod copying;
 mod ends;
 mod events;
 pub mod field;
+mod field;
+mod looks;
 mod notify;
 pub mod rehearsal;
 mod rest;

@@ -2,13 +2,21 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use windlass::api::agent::AgentState;
+use windlass::api::board::Phase;
 use windlass::base::Millis;
 use windlass::law::children::End;
 use windlass::ui::Msg;
+use windlass::ui::depth::Depth;
+use windlass::ui::glyphs;
+use windlass::ui::pace::Motion;
 use windlass::ui::theme::contrast::{LEGIBLE, contrast, rgb};
 use windlass::ui::theme::fit::is_light;
 use windlass::ui::view::view;
+use windlass::ui::widget::row::Put as _;
+use windlass::ui::widget::text;
+use windlass::ui::writer::Writer;
 
 use super::{Screen, agents, conflict, jobs, overlays, record};
 
@@ -96,4 +104,64 @@ fn every_text_of_every_frame_stands_out_in_each_theme() {
             }
         }
     }
+}
+
+/// With reduced motion nothing of a busy screen changes but its clocks, once a second.
+#[test]
+fn with_reduced_motion_nothing_moves_but_the_clock() {
+    let mut record = record::full();
+    record::running(&mut record, "r1", "cargo build", "Compiling\n");
+    record::status(&mut record, |status| status.phase = Phase::Calling);
+    let mut screen = Screen::new(120, 40, record);
+    assert_eq!(screen.model.motion(), Motion::Spin);
+    screen.model.reduced_motion = true;
+    screen.model.conversation.still = true;
+    assert_eq!(screen.model.motion(), Motion::Clock);
+    let letters = |buffer: &Buffer| -> String {
+        let text: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+        text.chars().filter(|c| !c.is_ascii_digit()).collect()
+    };
+    let began = screen.now;
+    let first = frame(&mut screen, 120, 40);
+    for step in 1..60 {
+        screen.now = began + step * 50;
+        let next = frame(&mut screen, 120, 40);
+        if step < 20 {
+            assert!(next == first, "after {} ms", step * 50);
+        }
+        assert_eq!(letters(&next), letters(&first), "after {} ms", step * 50);
+    }
+}
+
+const WIDE: &str = "WINDLASS_TEST_WIDE";
+
+/// Layout and writer have the same widths. What the terminal shows is said once for a process: so this has its own.
+#[test]
+fn wide_letters_take_two_columns_in_the_layout_and_in_the_writer() {
+    if std::env::var_os(WIDE).is_none() {
+        let name = "screen::looks::wide_letters_take_two_columns_in_the_layout_and_in_the_writer";
+        let own = std::env::current_exe().unwrap();
+        let ran = std::process::Command::new(own).args(["--exact", name]).env(WIDE, "1").output().unwrap();
+        let out = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success() && out.contains("1 passed"), "{out}");
+        return;
+    }
+    glyphs::choose(glyphs::Set { wide: true, ..glyphs::Set::default() });
+    let draw = |text: &str| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 20, 1));
+        assert_eq!(buffer.put(0, 0, text, 20, Style::default()).0 as usize, text::width(text));
+        buffer
+    };
+    let mut writer = Writer::new(Depth::True, true);
+    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let all = told(writer.draw(&draw("жж│x"), None));
+    assert!(all.contains("жж|x"), "{all:?}");
+    let one = told(writer.draw(&draw("жж│y"), None));
+    assert!(one.contains("\x1b[1;6Hy"), "{one:?}");
+    // what a library laid out as narrow does not push the rest of its row
+    let mut narrow = Buffer::empty(Rect::new(0, 0, 20, 1));
+    narrow.set_string(0, 0, "жж│x", Style::default());
+    writer.forget();
+    let crowded = told(writer.draw(&narrow, None));
+    assert!(crowded.contains("??|x"), "{crowded:?}");
 }

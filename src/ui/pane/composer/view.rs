@@ -7,6 +7,7 @@ use ratatui::widgets::{Clear, Widget as _};
 use super::State;
 use super::popup::ROWS;
 use crate::ui::theme::Theme;
+use crate::ui::widget::row::Put as _;
 use crate::ui::widget::text::ellipsis;
 
 /// Columns of the prompt mark.
@@ -29,7 +30,7 @@ pub fn view(
     if area.is_empty() {
         return None;
     }
-    buf.set_stringn(area.x, area.y, "❯", usize::from(area.width), theme.user);
+    buf.put(area.x, area.y, "❯", usize::from(area.width), theme.user);
     let inner = Rect { x: area.x + MARK.min(area.width), width: area.width.saturating_sub(MARK), ..area };
     if inner.is_empty() {
         return None;
@@ -37,7 +38,7 @@ pub fn view(
     state.draft.area.set_style(theme.text);
     (&state.draft.area).render(inner, buf);
     if state.draft.is_empty() {
-        buf.set_stringn(
+        buf.put(
             inner.x,
             inner.y,
             ellipsis(hint, usize::from(inner.width)),
@@ -68,11 +69,11 @@ pub fn view_popup(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let y = rect.y + line as u16;
         let style = if first + line == popup.at { theme.selection } else { theme.code_block };
         buf.set_style(Rect { y, height: 1, ..rect }, style);
-        buf.set_stringn(rect.x + 1, y, ellipsis(text, width - 2), width - 2, style);
+        buf.put(rect.x + 1, y, ellipsis(text, width - 2), width - 2, style);
         let says_at = longest.min(width / 2) + 3;
         if !says.is_empty() && says_at + 8 < width {
             let left = width - says_at - 1;
-            buf.set_stringn(rect.x + says_at as u16, y, ellipsis(says, left), left, style);
+            buf.put(rect.x + says_at as u16, y, ellipsis(says, left), left, style);
         }
     }
 }

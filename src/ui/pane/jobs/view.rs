@@ -8,6 +8,7 @@ use crate::api::job::{JobRow, JobState};
 use crate::base::{JobId, Millis};
 use crate::ui::pane::live::elapsed;
 use crate::ui::theme::Theme;
+use crate::ui::widget::row::Put as _;
 use crate::ui::widget::row::{Look, Role};
 use crate::ui::widget::text::{ellipsis, tame, width};
 use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
@@ -84,22 +85,22 @@ fn draw_row(
         if marked { theme.selection } else { style }
     };
     let left = |x: u16| usize::from(place.right().saturating_sub(x));
-    let x = buf.set_stringn(place.x, y, job.to_string(), wide, ink(Role::Tool)).0 + 1;
+    let x = buf.put(place.x, y, job.to_string(), wide, ink(Role::Tool)).0 + 1;
     let (mark, role) = words::stands(row);
-    let mut x = buf.set_stringn(x, y, mark, left(x), ink(role)).0 + 1;
+    let mut x = buf.put(x, y, mark, left(x), ink(role)).0 + 1;
     if row.kept && row.runs() {
-        x = buf.set_stringn(x, y, "K", left(x), ink(Role::Key)).0 + 1;
+        x = buf.put(x, y, "K", left(x), ink(Role::Key)).0 + 1;
     }
     let command = words::command(row);
     let end = ending(row, left(x), width(&command), now);
     let long = width(&end);
     let room = left(x).saturating_sub(if long > 0 { long + 1 } else { 0 });
     let plain = if row.runs() { Role::Text } else { Role::Dim };
-    buf.set_stringn(x, y, ellipsis(&command, room), room, ink(plain));
+    buf.put(x, y, ellipsis(&command, room), room, ink(plain));
     if left(x) >= long {
         let (_, _, matters) = words::note(row);
         let style = ink(if matters { Role::Warning } else { Role::Dim });
-        buf.set_stringn(place.right() - long as u16, y, &end, long, style);
+        buf.put(place.right() - long as u16, y, &end, long, style);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::api::board::Record;
 use crate::base::{CallId, Millis};
 use crate::law::board::Progress;
 use crate::ui::theme::Theme;
+use crate::ui::widget::row::Put as _;
 use crate::ui::widget::text::{ellipsis, output_line, tame, width};
 
 /// Last lines of output that are kept of each call.
@@ -87,13 +88,13 @@ impl Line {
         let (mark, style) = if self.asking { ("?", theme.warning) } else { (spinner, theme.accent) };
         let (y, wide) = (area.y, usize::from(area.width));
         let left = |x: u16| usize::from(area.right().saturating_sub(x));
-        let x = buf.set_stringn(area.x, y, mark, wide, style).0 + 1;
-        let x = buf.set_stringn(x, y, &self.tool, left(x), theme.tool).0 + 1;
+        let x = buf.put(area.x, y, mark, wide, style).0 + 1;
+        let x = buf.put(x, y, &self.tool, left(x), theme.tool).0 + 1;
         let end = width(&self.end);
         let room = left(x).saturating_sub(end + 1);
-        buf.set_stringn(x, y, ellipsis(&self.title, room), room, theme.text);
+        buf.put(x, y, ellipsis(&self.title, room), room, theme.text);
         if left(x) >= end {
-            buf.set_stringn(area.right() - end as u16, y, &self.end, end, theme.dim);
+            buf.put(area.right() - end as u16, y, &self.end, end, theme.dim);
         }
     }
 }
@@ -150,7 +151,7 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Mil
     }
     let wide = usize::from(area.width);
     if state.rows.is_empty() {
-        buf.set_stringn(area.x, area.y, ellipsis("nothing runs", wide), wide, theme.dim);
+        buf.put(area.x, area.y, ellipsis("nothing runs", wide), wide, theme.dim);
         return;
     }
     // each call gets its line first; what is left shows output
@@ -171,7 +172,7 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Mil
         y += 1;
         for line in row.tail.iter().rev().take(each).rev() {
             if y < area.bottom() && wide > 2 {
-                buf.set_stringn(area.x + 2, y, ellipsis(line, wide - 2), wide - 2, theme.dim);
+                buf.put(area.x + 2, y, ellipsis(line, wide - 2), wide - 2, theme.dim);
                 y += 1;
             }
         }
