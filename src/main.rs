@@ -76,19 +76,23 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
                 Err(misuse) => exec::refuse(&misuse.0),
             }
         }
-        Some(Verb::Resume { id, cwd, model, approve }) => {
+        Some(Verb::Resume { id, cwd, model, approve, screen_reader }) => {
             let start = Start {
                 cwd: cwd.clone(),
                 model: model.clone(),
                 approve: *approve,
                 resume_newest: id.is_none(),
                 session: id.clone(),
+                screen_reader: *screen_reader,
             };
             shown(dirs, start, None, false)
         }
         // Completions were printed before anything was looked at.
         Some(Verb::Completions { .. }) => 0,
-        None => shown(dirs, arguments.start.clone(), arguments.prompt.clone(), arguments.rehearsal),
+        None => {
+            let start = Start { screen_reader: arguments.screen_reader, ..arguments.start.clone() };
+            shown(dirs, start, arguments.prompt.clone(), arguments.rehearsal)
+        }
     }
 }
 

@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Drive the program with a scripted model in a scratch copy of a sample project.
     #[arg(long, conflicts_with_all = ["model", "resume_newest", "session", "cwd", "prompt"])]
     pub rehearsal: bool,
+    /// Plain lines for a screen reader, added at the end, in the place of the full screen.
+    #[arg(long)]
+    pub screen_reader: bool,
     /// A message that is sent at once.
     #[arg(value_name = "PROMPT")]
     pub prompt: Option<String>,
@@ -64,6 +67,9 @@ pub struct Start {
     /// Go on with this session.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Plain lines for a screen reader (said by those who open a screen).
+    #[arg(skip)]
+    pub screen_reader: bool,
 }
 
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
@@ -101,6 +107,9 @@ pub enum Verb {
         /// What is asked: ask (writes, commands), edits (commands), auto (little), plan (only reads).
         #[arg(long, value_name = "MODE", value_parser = mode_parser(), hide_possible_values = true)]
         approve: Option<Mode>,
+        /// Plain lines for a screen reader, added at the end, in the place of the full screen.
+        #[arg(long)]
+        screen_reader: bool,
     },
     /// List the sessions, newest first.
     Sessions {

@@ -54,6 +54,8 @@ pub struct Settings {
     pub reduced_motion: bool,
     /// How diffs are shown.
     pub diff: String,
+    /// Whether plain lines stand in the place of the full screen.
+    pub screen_reader: bool,
     /// Which characters the screen draws with.
     pub glyphs: String,
     /// Whether characters of ambiguous width take two columns.
@@ -169,6 +171,7 @@ impl Default for Settings {
             mouse: true,
             reduced_motion: false,
             diff: "by_width".into(),
+            screen_reader: false,
             glyphs: "auto".into(),
             ambiguous_wide: false,
         }

@@ -114,7 +114,8 @@ impl<'a> Wired<'a> {
         let loaded = (self.begin.load)(self.begin.start.cwd.as_deref());
         let Ready { mut options, secrets, first_run, .. } =
             ready(&loaded, self.begin.dirs, &self.begin.start).map_err(|misuse| (2, misuse.0))?;
-        let ui = UiOptions { prompt: self.begin.prompt.take(), place, ..ui_options(&loaded, first_run) };
+        let mut ui = UiOptions { prompt: self.begin.prompt.take(), place, ..ui_options(&loaded, first_run) };
+        ui.screen_reader |= self.begin.start.screen_reader;
         if options.trusted == Some(false) && !ui.ask_trust {
             options.notices.push(super::NOT_TRUSTED.into());
         }
@@ -140,7 +141,8 @@ impl<'a> Wired<'a> {
             notices: Vec::new(),
             ..ready.options
         };
-        let ui = UiOptions { draft: rehearsal::PROMPT.into(), ..ui_options(&loaded, false) };
+        let mut ui = UiOptions { draft: rehearsal::PROMPT.into(), ..ui_options(&loaded, false) };
+        ui.screen_reader |= self.begin.start.screen_reader;
         Ok(Next { options, ui, secrets: ready.secrets, scratch: Some(scratch) })
     }
 
@@ -243,6 +245,7 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         ask_trust: loaded.project.as_ref().is_some_and(|project| !project.trusted && !project.decided),
         place: None,
         first_run,
+        screen_reader: settings.screen_reader,
         alone: false,
         environment,
     }

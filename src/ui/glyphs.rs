@@ -215,6 +215,11 @@ pub fn shown(cluster: &str) -> &str {
     if cluster.len() == 1 { cluster } else { shown_in(cluster, chosen()) }
 }
 
+/// A text as the terminal of this process is told it.
+pub fn plain(text: &str) -> String {
+    crate::ui::widget::text::clusters(text).map(shown).collect()
+}
+
 /// Columns of a cluster of more than a byte in the terminal of this process.
 pub fn columns(cluster: &str) -> usize {
     columns_in(cluster, chosen())

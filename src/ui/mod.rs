@@ -38,6 +38,8 @@ pub mod jsonc;
 pub mod keymap;
 /// Where everything stands.
 pub mod layout;
+/// Plain lines for a screen reader.
+mod linear;
 /// Moving in the lists of the main screen.
 mod list_update;
 /// The one model.

@@ -70,6 +70,8 @@ pub struct UiOptions {
     pub first_run: bool,
     /// Ask whether the directory's own settings are trusted.
     pub ask_trust: bool,
+    /// Plain lines for a screen reader in the place of the full screen.
+    pub screen_reader: bool,
     /// Show the conflict viewer alone: the program is for one merge, and ends with it.
     pub alone: bool,
     /// The variables of `ENVIRONMENT` that are set.

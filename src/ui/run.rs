@@ -23,6 +23,7 @@ use crate::ui::ends;
 use crate::ui::glyphs;
 use crate::ui::input::{Input, Reader};
 use crate::ui::job_view;
+use crate::ui::linear;
 use crate::ui::model::{Asker, Model, UiOptions};
 use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::pace::{Motion, Pacer};
@@ -46,6 +47,9 @@ pub fn run(
     options: UiOptions,
     host: &mut dyn Host,
 ) -> Result<Left, UiError> {
+    if options.screen_reader && !options.alone {
+        return linear::run(front, wake, &options, host);
+    }
     let mut screen = Screen::start(front, wake, &options, host)?;
     screen.draw();
     screen.begin(&options);
@@ -64,17 +68,17 @@ pub fn run(
 }
 
 /// The clock of the screen: wall time at the start, and monotonic from then on.
-struct Clock {
+pub(super) struct Clock {
     began: Instant,
     at: u64,
 }
 
 impl Clock {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
         Self { began: Instant::now(), at }
     }
-    fn now(&self) -> Millis {
+    pub(super) fn now(&self) -> Millis {
         Millis(self.at + self.began.elapsed().as_millis() as u64)
     }
 }

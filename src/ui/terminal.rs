@@ -11,7 +11,7 @@ use std::thread::ThreadId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr};
 
 /// Why the screen could not start.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +83,22 @@ impl Terminal {
         let mut terminal = Self { fd, wanted, backlog: Vec::new() };
         terminal.resume()?;
         Ok(terminal)
+    }
+
+    /// Opens the terminal and leaves it as it is: in its own line mode.
+    pub fn plain() -> Result<Self, UiError> {
+        let fd = Arc::new(open().map_err(UiError::NoTerminal)?);
+        Ok(Self { fd, wanted: Wanted::default(), backlog: Vec::new() })
+    }
+
+    /// Lets the terminal show what is typed, or not. Of one that was opened plain.
+    pub fn echo(&self, shows: bool) {
+        if let Ok(mut modes) = tcgetattr(&*self.fd)
+            && modes.local_modes.contains(LocalModes::ECHO) != shows
+        {
+            modes.local_modes.set(LocalModes::ECHO, shows);
+            let _ = tcsetattr(&*self.fd, OptionalActions::Now, &modes);
+        }
     }
 
     /// Sets the modes (again).

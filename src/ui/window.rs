@@ -5,6 +5,7 @@
 
 use crate::api::board::Phase;
 use crate::ui::ends::who;
+use crate::ui::glyphs::plain;
 use crate::ui::model::Model;
 use crate::ui::widget::text::{ellipsis, tame};
 
@@ -61,7 +62,7 @@ pub fn title(model: &Model) -> String {
 }
 
 fn line(text: &str) -> String {
-    ellipsis(&tame(&text.replace('\n', " ")), COLUMNS_MAX).into_owned()
+    plain(&ellipsis(&tame(&text.replace('\n', " ")), COLUMNS_MAX))
 }
 
 #[cfg(test)]

@@ -236,6 +236,10 @@ impl State {
     pub fn marked(&self) -> Option<&Row> {
         self.shown.get(self.at).and_then(|i| self.rows.get(*i))
     }
+    /// The rows that are shown, in order.
+    pub fn rows_shown(&self) -> Vec<Row> {
+        self.shown.iter().filter_map(|at| self.rows.get(*at)).cloned().collect()
+    }
     /// Whether it asks something: its rows are few, and typing does not narrow them.
     pub fn asks(&self) -> bool {
         matches!(self.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind | Kind::WriteOpen)

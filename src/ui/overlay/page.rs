@@ -76,6 +76,20 @@ impl State {
         let shown = (0..lines.len()).collect();
         Self { title: title.to_owned(), lines, typed: None, shown, top: 0, room: 1, rows: usize::MAX }
     }
+    /// Its lines as plain text, the title first.
+    pub fn plain(&self) -> Vec<String> {
+        let line = |line: &Line| match line {
+            Line::Head(text) | Line::Text(text) => tame(text).into_owned(),
+            Line::Pair(key, says) => format!("{}: {}", tame(key), tame(says)),
+            Line::Bar { name, part, of, note } => {
+                let note = if note.is_empty() { String::new() } else { format!(", {}", tame(note)) };
+                format!("{}: {part} of {of}{note}", tame(name))
+            }
+        };
+        std::iter::once(format!("{}:", self.title))
+            .chain(self.lines.iter().map(line).filter(|text| !text.is_empty()))
+            .collect()
+    }
     /// The same page, searched by typing.
     pub fn searched(self) -> Self {
         Self { typed: Some(String::new()), ..self }

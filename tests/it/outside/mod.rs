@@ -7,7 +7,7 @@ mod copying;
 mod ends;
 mod events;
 pub mod field;
-mod field;
+mod linear;
 mod looks;
 mod notify;
 pub mod rehearsal;

@@ -157,7 +157,7 @@ fn wide_letters_take_two_columns_in_the_layout_and_in_the_writer() {
     let all = told(writer.draw(&draw("жж│x"), None));
     assert!(all.contains("жж|x"), "{all:?}");
     let one = told(writer.draw(&draw("жж│y"), None));
-    assert!(one.contains("\x1b[1;6Hy"), "{one:?}");
+    assert!(one.contains("\x08y"), "{one:?}");
     // what a library laid out as narrow does not push the rest of its row
     let mut narrow = Buffer::empty(Rect::new(0, 0, 20, 1));
     narrow.set_string(0, 0, "жж│x", Style::default());
