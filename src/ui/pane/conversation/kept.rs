@@ -3,6 +3,7 @@
 //! Deliberately not here: who keeps it (`start`), and what was typed (the session keeps that itself).
 
 use super::State;
+use super::item::Body;
 use crate::api::entry::Entry;
 use crate::base::EntryId;
 use crate::ui::widget::diff::Shape;
@@ -61,6 +62,13 @@ impl State {
         }
         self.selected = kept.selected.and_then(|at| self.items.get(at)).map(|item| item.id);
         self.scroll = kept.scroll;
+        // a place in a long message is one in all of it
+        if let Scroll::At(place) = kept.scroll
+            && let Some(Body::Prose { source, doc, .. }) =
+                self.items.get_mut(place.item).map(|item| &mut item.body)
+        {
+            doc.finish(source.text());
+        }
         self.cache.clear();
         true
     }

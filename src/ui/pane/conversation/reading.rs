@@ -34,19 +34,14 @@ impl State {
         self.reading = next.map(|item| item.id);
     }
     fn read_on(&mut self) {
-        let Some(id) = self.reading else { return };
-        let index = self.items.iter().rposition(|item| item.id == id);
-        let read = index.and_then(|index| match &mut self.items[index].body {
-            Body::Prose { source, doc, .. } => Some((index, doc.read_on(source.text()))),
-            _ => None,
-        });
-        match read {
-            Some((_, None)) => {}
-            Some((index, Some(moved))) => {
-                self.reading = None;
-                self.moved(index, &moved);
-            }
-            None => self.reading = None,
+        let id = self.reading.take();
+        let Some(index) = self.items.iter().rposition(|item| Some(item.id) == id && unread(item)) else {
+            return;
+        };
+        let Body::Prose { source, doc, .. } = &mut self.items[index].body else { return };
+        match doc.read_on(source.text()) {
+            Some(moved) => self.moved(index, &moved),
+            None => self.reading = id,
         }
     }
     /// Reads all of an item's text now: it is not only looked at.

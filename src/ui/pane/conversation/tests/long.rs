@@ -72,3 +72,33 @@ fn what_is_found_or_taken_of_a_long_message_is_of_all_of_it() {
     press(&mut state, Msg::Search("text of part 17.".into()));
     assert!(screen(&mut state, 60, 20).contains("Some text of part 17."));
 }
+
+#[test]
+fn one_comes_back_into_the_middle_of_a_long_message() {
+    let fake = long();
+    let mut state = synced(&fake);
+    draw(&mut state, 60, 20);
+    read(&mut state);
+    press(&mut state, Msg::Pages(-900));
+    let before = screen(&mut state, 60, 20);
+    let mut again = State::default();
+    again.come_back(state.kept(&fake.0.path), crate::ui::widget::diff::Shape::default());
+    again.sync(&fake.0);
+    assert_eq!(screen(&mut again, 60, 20), before);
+    assert!(!again.has_more());
+}
+
+#[test]
+fn what_was_read_for_a_search_is_not_read_again_and_again() {
+    let mut state = synced(&long());
+    draw(&mut state, 60, 20);
+    assert!(state.has_more());
+    // nothing is drawn between: something covers the conversation
+    press(&mut state, Msg::Search("text of part 17.".into()));
+    let mut steps = 0;
+    while state.has_more() && steps < 1_000 {
+        press(&mut state, Msg::More);
+        steps += 1;
+    }
+    assert!(steps < 1_000, "it never ends");
+}
