@@ -214,8 +214,12 @@ pub struct LeftOpen {
 impl LeftOpen {
     /// In words: `2 conflicts of lexer/x`, `lexer/x has not handed back`.
     pub fn words(&self) -> String {
-        let name = &self.name;
-        match (self.handed, self.conflicts.len()) {
+        Self::told(&self.name, self.handed, self.conflicts.len())
+    }
+
+    /// The same of numbers.
+    pub fn told(name: &str, handed: bool, conflicts: usize) -> String {
+        match (handed, conflicts) {
             (false, _) => format!("{name} has not handed back"),
             (true, 1) => format!("1 conflict of {name}"),
             (true, many) => format!("{many} conflicts of {name}"),

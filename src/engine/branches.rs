@@ -91,6 +91,7 @@ fn row(entry: &Entry, open: bool, title: &dyn Fn(&CallStart) -> String) -> TreeE
         EntryBody::JobEnd(end) => {
             ("job", format!("{} {} · {}", end.job, end.outcome.end.words(), end.command))
         }
+        EntryBody::AgentEnd(end) if end.again => ("agent", format!("{} handed back", end.node.name)),
         EntryBody::AgentEnd(end) => ("agent", format!("{} {}", end.node.name, end.end.words())),
         EntryBody::Restore(restore) => {
             let back = if restore.undoes.is_some() { "as before the rewind" } else { "put back" };

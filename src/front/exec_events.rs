@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::api::agent::{AgentEnd, AgentNode, HandBackReport};
+use crate::api::agent::{AgentEnd, AgentNode, HandBackReport, LeftOpen};
 use crate::api::board::{Live, PartKind, Phase, Record};
 use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
 use crate::api::event::Event;
@@ -324,8 +324,23 @@ pub fn said(event: &Event) -> Option<Value> {
 fn came_back(event: &Value) -> String {
     let count = |key: &str| event.get(key).and_then(Value::as_array).map_or(0, Vec::len);
     let counts = [count("taken"), count("same"), count("conflicts"), count("left_out")];
-    let words = HandBackReport::in_numbers(counts);
-    if counts == [0; 4] { words } else { format!("{words}; `windlass handback list` shows them") }
+    let left = event.get("left_open").and_then(Value::as_array).into_iter().flatten().map(left_open);
+    let mut words: Vec<String> = left.collect();
+    if words.is_empty() && counts == [0; 4] {
+        return HandBackReport::in_numbers(counts);
+    }
+    if counts != [0; 4] {
+        words.insert(0, HandBackReport::in_numbers(counts));
+    }
+    format!("{}; `windlass handback list` shows them", words.join(", "))
+}
+
+/// What one of its own agents left, in words.
+fn left_open(event: &Value) -> String {
+    let name = event.get("child").and_then(Value::as_str).unwrap_or_default();
+    let handed = event.get("handed_back").and_then(Value::as_bool).unwrap_or(true);
+    let count = event.get("conflicts").and_then(Value::as_array).map_or(0, Vec::len);
+    LeftOpen::told(name, handed, count)
 }
 
 /// One line for a person, for what is worth one without `--json`.

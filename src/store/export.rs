@@ -85,7 +85,9 @@ fn entry_markdown(out: &mut String, entry: &Entry) {
             );
         }
         EntryBody::AgentEnd(end) => {
-            quote(out, &format!("The agent {} ended: {}", end.node.name, end.end.words()));
+            let how =
+                if end.again { "handed back".to_owned() } else { format!("ended: {}", end.end.words()) };
+            quote(out, &format!("The agent {} {how}", end.node.name));
             if let Some(report) = &end.hand_back {
                 quote(out, &format!("Its hand-back: {}", report.words()));
             }
