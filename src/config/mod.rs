@@ -9,7 +9,6 @@ pub mod extras;
 pub mod keep;
 pub mod keys;
 pub mod load;
-pub mod near;
 mod private;
 pub mod problem;
 pub mod read;

@@ -9,7 +9,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::api::provider::{ModelCard, Price, ProviderSetting, ThinkingStyle, Wire};
-use crate::config::near::nearest;
+use crate::base::near::nearest;
 use crate::config::problem::Problem;
 use crate::config::settings::BUILT_IN;
 use crate::config::table::{Given, Kind, ROWS, Row};

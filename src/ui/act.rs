@@ -6,7 +6,7 @@ use crate::api::access::{Decision, Mode};
 use crate::api::command::{Command, Query};
 use crate::api::message::Thinking;
 use crate::base::Millis;
-use crate::ui::action::{Action, Layer};
+use crate::ui::action::{Action, LAYERS, Layer};
 use crate::ui::agents_update::{self, to_agents};
 use crate::ui::conflict_update;
 use crate::ui::job_view;
@@ -15,7 +15,7 @@ use crate::ui::list_update::{moves, to_list};
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::list::Goal;
-use crate::ui::overlay::{Overlay, approve, catalog, line, list};
+use crate::ui::overlay::{Overlay, approve, catalog, line, list, palette, tour};
 use crate::ui::pane::tree::Target;
 use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
@@ -53,14 +53,18 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
                 to_composer(model, composer::Msg::Do(A::DeleteRight), now, out);
             }
         }
-        A::Palette => model.overlays.push(Overlay::List(catalog::palette(&model.keymap))),
-        A::Help | A::KeysHere | A::JobKeys | A::AgentKeys | A::TreeKeys => {
+        A::Palette => {
+            let shown = palette::palette(&model.keymap, &model.composer.commands, here(model, now));
+            model.overlays.push(Overlay::List(shown));
+        }
+        A::Help | A::KeysHere | A::JobKeys | A::AgentKeys | A::TreeKeys | A::ApprovalKeys => {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, here(model, now))))
         }
         A::NextMode => out.push(Effect::Send(Command::SetMode(model.status.mode.next()))),
         A::AnswerApproval if model.approvals.is_empty() => model.say("nothing waits for an approval", now),
         A::AnswerApproval => model.approve.focus(),
         A::Aside => model.approve.put_aside(),
+        A::NextApproval => model.next_approval(now),
         A::Models => open_list(model, list::Kind::Models, "Model", Query::Models, out),
         A::Thinking => model.overlays.push(Overlay::List(catalog::thinking())),
         A::Sessions => sessions(model, false, out),
@@ -155,6 +159,26 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     model.quit_until = Some(now.plus(Millis(QUIT_MS)));
 }
 
+/// Turns to where an action is done, and says its key: what is selected there was not chosen for it.
+pub fn there(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>) {
+    let key = model.keymap.hint(action);
+    let key = if key.is_empty() { "no key (keymap.json gives it one)".to_owned() } else { key };
+    let (layer, says) = (action.layer(), action.says());
+    match layer {
+        Layer::Jobs => jobs_update::enter(model),
+        Layer::Agents => agents_update::enter(model),
+        Layer::Tree => tree_update::enter(model, out),
+        Layer::Conversation => model.focus = PaneId::Conversation,
+        Layer::Composer => model.focus = PaneId::Composer,
+        Layer::Conflict => conflict_update::enter(model, now, out),
+        Layer::Global | Layer::JobView | Layer::Attached | Layer::AgentView => {}
+        Layer::ConflictEdit | Layer::List | Layer::Approval | Layer::Select => {}
+    }
+    let place = LAYERS.iter().find(|(of, ..)| *of == layer).map_or("", |(_, _, title)| *title);
+    let place = place.split(':').next().unwrap_or(place);
+    model.say(format!("{place}: {key} · {says}"), now);
+}
+
 /// The keys of where the person is.
 fn here(model: &Model, now: Millis) -> Layer {
     match model.focus {
@@ -243,6 +267,12 @@ pub fn think(model: &mut Model, level: Thinking, now: Millis, out: &mut Vec<Effe
     model.say(format!("thinking: {word}"), now);
 }
 
+/// Shows a card of the tour.
+pub fn tour(model: &mut Model, at: usize) {
+    let begun = !model.status.model.is_empty();
+    model.overlays.push(Overlay::List(tour::card(at, &model.keymap, begun)));
+}
+
 /// Does a `/` command.
 pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut Vec<Effect>) {
     let send = |command| Effect::Send(command);
@@ -302,7 +332,8 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
             model.overlays.push(Overlay::List(catalog::trust(&cwd)));
         }
         ("retry", _) => act(model, Action::Retry, now, out),
+        ("tour", _) => tour(model, 0),
         ("quit", _) => leave(model, Goal::Exit(Exit::Quit), out),
-        _ => model.say(format!("there is no command /{name}"), now),
+        _ => model.say(composer::slash::unknown(name, &model.composer.commands), now),
     }
 }

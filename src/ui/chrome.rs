@@ -176,12 +176,17 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
         // it says its own keys
         Vec::new()
     } else if model.approval_takes_keys(now) {
-        vec![
+        let mut out = vec![
             (Action::Choose, "answer"),
             (Action::ChoiceNext, "next answer"),
             (Action::PreviewDown, "scroll"),
             (Action::Aside, "write instead"),
-        ]
+            (Action::ApprovalKeys, "keys"),
+        ];
+        if model.approvals.len() > 1 {
+            out.insert(1, (Action::NextApproval, "next question"));
+        }
+        out
     } else if !model.approvals.is_empty() {
         let answer = (Action::AnswerApproval, "answer");
         std::iter::once(answer).chain(hints_of_pane(model).unwrap_or_default()).collect()

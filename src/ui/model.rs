@@ -8,7 +8,7 @@ use crate::api::agent::AgentRow;
 use crate::api::board::{Phase, Record, Status};
 use crate::api::command::{Command, Query};
 use crate::api::job::{JobRow, Notify};
-use crate::base::{JobId, Millis};
+use crate::base::{CallId, JobId, Millis};
 use crate::link::Wake;
 use crate::ui::agent_view;
 use crate::ui::conflict_update;
@@ -179,6 +179,8 @@ pub struct Model {
     pub approvals: Arc<Vec<Approval>>,
     /// What is remembered of the first of them.
     pub approve: approve::State,
+    /// The one that the person turned to: it comes first while it is open.
+    turned: Option<CallId>,
     /// Whether the theme follows the terminal's ground: nobody chose one.
     pub theme_follows: bool,
     /// All themes.
@@ -262,6 +264,7 @@ impl Model {
             status: record.status.clone(),
             approvals: record.approvals.clone(),
             approve: approve::State::default(),
+            turned: None,
             theme_follows: options.theme.is_empty() && !options.no_color,
             themes,
             theme: theme.unwrap_or(0),
@@ -308,7 +311,7 @@ impl Model {
         self.ends.sync(record, typed_at);
         self.status = record.status.clone();
         self.conversation.waits = self.status.phase == Phase::Opening;
-        self.approvals = record.approvals.clone();
+        self.approvals = in_order(&record.approvals, self.turned.as_ref());
         self.approve.turn_to(self.approvals.first().map(|a| &a.call));
         true
     }
@@ -339,6 +342,16 @@ impl Model {
         // keys that move in the conversation are no answers either
         let elsewhere = !self.composer.draft.is_empty() || self.focus != PaneId::Composer;
         !self.approvals.is_empty() && self.approve.takes_keys(now, elsewhere)
+    }
+
+    /// Turns to the next question that waits; the one at hand is asked again when all others were.
+    pub fn next_approval(&mut self, now: Millis) {
+        if self.approvals.len() < 2 {
+            return self.say("no other question waits", now);
+        }
+        self.turned = self.approvals.get(1).map(|next| next.call.clone());
+        self.approvals = in_order(&self.approvals, self.turned.as_ref());
+        self.approve.turn_to(self.turned.as_ref());
     }
 
     /// Asks the session; the answer finds its asker.
@@ -444,5 +457,13 @@ impl Model {
             (true, true) => Motion::Clock,
             (true, false) => Motion::Spin,
         }
+    }
+}
+
+/// The open questions from this one on, then those before it.
+fn in_order(approvals: &Arc<Vec<Approval>>, first: Option<&CallId>) -> Arc<Vec<Approval>> {
+    match approvals.iter().position(|asked| Some(&asked.call) == first) {
+        None | Some(0) => approvals.clone(),
+        Some(at) => Arc::new(approvals[at..].iter().chain(&approvals[..at]).cloned().collect()),
     }
 }

@@ -15,7 +15,7 @@ use crate::ui::keymap::Meaning;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::list::{Goal, Kind, Pick};
-use crate::ui::overlay::{Overlay, line};
+use crate::ui::overlay::{Overlay, catalog, line};
 use crate::ui::pane::{composer, conflict, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
@@ -40,7 +40,7 @@ fn on_page(model: &mut Model, key: Key) {
         (Meaning::Do(Action::ListPageUp), _) => page.scroll_page(-1),
         (_, Code::Home) => page.scroll(i32::MIN / 2),
         (_, Code::End) => page.scroll(i32::MAX / 2),
-        (Meaning::Do(Action::Close | Action::Accept), _) => drop(model.overlays.pop()),
+        (Meaning::Do(Action::Close | Action::Accept | Action::ListKeys), _) => drop(model.overlays.pop()),
         (_, Code::Backspace) => page.untype(key.mods.ctrl || key.mods.alt),
         (_, Code::Char('u')) if key.mods.ctrl => page.untype(true),
         _ => match key.typed() {
@@ -65,6 +65,7 @@ fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         Meaning::Do(Action::ListPageDown) => list.step_page(1),
         Meaning::Do(Action::ListPageUp) => list.step_page(-1),
         Meaning::Do(Action::Close) => return close(model),
+        Meaning::Do(Action::ListKeys) => return keys(model),
         Meaning::Do(Action::Accept) => return accept(model, now, out),
         Meaning::Do(Action::Rename) if matches!(list.kind, Kind::Sessions { .. }) => {
             if let Some(Pick::Session(id)) = list.marked().map(|row| row.pick.clone()) {
@@ -80,6 +81,7 @@ fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             return;
         }
         _ => match (key.typed(), key.code) {
+            (Some('?'), _) if list.untyped() => return keys(model),
             (Some(c), _) if !asks => list.type_char(c),
             (_, Code::Backspace) => list.untype(key.mods.ctrl || key.mods.alt),
             (_, Code::Char('u')) if key.mods.ctrl => list.untype(true),
@@ -87,6 +89,11 @@ fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         },
     }
     preview(model);
+}
+
+/// The keys of lists, over the list.
+fn keys(model: &mut Model) {
+    model.overlays.push(Overlay::Page(catalog::help(&model.keymap, Layer::List)));
 }
 
 /// The marked theme is shown at once.
@@ -115,6 +122,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
     model.overlays.pop();
     match row.pick {
         Pick::Do(action) => act::act(model, action, now, out),
+        Pick::There(action) => act::there(model, action, now, out),
         Pick::Slash(name) => act::slash(model, name, "", now, out),
         Pick::Write(text) => to_composer(model, composer::Msg::Recall(text), now, out),
         Pick::Model(id) => out.push(Effect::Send(Command::SetModel(id))),
@@ -139,6 +147,7 @@ fn accept(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         Pick::Rewind(target, restore) => tree_update::rewind(model, target, restore, now, out),
         Pick::WriteOpen(choice) => to_conflict(model, conflict::Msg::Write(choice), now, out),
         Pick::Copy(text) => out.push(Effect::Copy(text)),
+        Pick::Tour(at) => act::tour(model, at),
         Pick::Close => {}
     }
 }
@@ -152,6 +161,7 @@ fn on_line(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             searched(model, now, out);
             return drop(model.overlays.pop());
         }
+        (Code::F(1), _) => return keys(model),
         (Code::Char('c'), _) if key.mods.ctrl => drop(model.overlays.pop()),
         (Code::Char('u'), _) if key.mods.ctrl => line.text.clear(),
         (Code::Backspace, _) => line.untype(),

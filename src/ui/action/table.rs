@@ -260,6 +260,7 @@ actions! {
         Close "close" "Close",
         Rename "rename" "Rename the session (in the session list)",
         AllDirectories "all-directories" "Sessions of all directories (in the session list)",
+        ListKeys "list-keys" "Every key (also `?` while nothing is typed)",
     }
     Approval {
         Once "once" "Yes, this once",
@@ -273,6 +274,8 @@ actions! {
         PreviewDown "preview-down" "Scroll the preview down",
         PreviewUp "preview-up" "Scroll the preview up",
         Aside "aside" "Back to the draft without an answer",
+        NextApproval "next-approval" "The next question that waits, an agent's too",
+        ApprovalKeys "approval-keys" "Every key",
     }
     Select {
         PickLeft "pick-left" "Left",

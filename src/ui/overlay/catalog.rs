@@ -16,58 +16,6 @@ use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
 use crate::ui::theme::fit::is_light;
 
-/// Actions that a `/` command does too, with its name.
-const ALSO: [(Action, &str); 12] = [
-    (Action::Help, "help"),
-    (Action::Models, "model"),
-    (Action::Thinking, "thinking"),
-    (Action::Context, "context"),
-    (Action::Sessions, "sessions"),
-    (Action::NewSession, "new"),
-    (Action::Themes, "theme"),
-    (Action::Retry, "retry"),
-    (Action::Jobs, "jobs"),
-    (Action::Agents, "agents"),
-    (Action::Tree, "rewind"),
-    (Action::HandBack, "handback"),
-];
-
-/// Every command by name: what does something, then the modes, then what only moves.
-pub fn palette(keymap: &Keymap) -> State {
-    let (mut moves, mut rows) = (Vec::new(), Vec::new());
-    for (_, action, _, says) in ACTIONS.iter().filter(|(layer, ..)| *layer == Layer::Global) {
-        use Action as A;
-        let mut note = keymap.hint(*action);
-        if let Some((_, name)) = ALSO.iter().find(|(also, _)| also == action) {
-            note.push_str(&format!(" · /{name}"));
-        }
-        let row = Row::new(*says, note, Pick::Do(*action));
-        match action {
-            A::Palette | A::Cancel | A::QuitWhenEmpty => {}
-            A::PageUp | A::PageDown | A::Top | A::Bottom | A::LineUp | A::LineDown => moves.push(row),
-            A::Suspend | A::Redraw | A::Dump => moves.push(row),
-            _ => rows.push(row),
-        }
-    }
-    for mode in [Mode::Ask, Mode::Edits, Mode::Auto, Mode::Plan] {
-        rows.push(Row::new(format!("Mode: {}", mode_says(mode)), mode.word(), Pick::Mode(mode)));
-    }
-    let known = |name: &str| name == "clear" || ALSO.iter().any(|(_, also)| *also == name);
-    for (name, args, says) in slash::COMMANDS.iter().filter(|(name, ..)| !known(name)) {
-        let pick = if args.is_empty() || args.starts_with('[') {
-            Pick::Slash(name)
-        } else {
-            Pick::Write(format!("/{name} "))
-        };
-        let mut chars = says.chars();
-        let says: String =
-            chars.next().map(|c| c.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default();
-        rows.push(Row::new(says, format!("/{name} {args}"), pick));
-    }
-    rows.extend(moves);
-    State::new(Kind::Palette, "Commands", rows)
-}
-
 /// What a mode means.
 pub fn mode_says(mode: Mode) -> &'static str {
     match mode {
@@ -174,6 +122,7 @@ pub fn welcome() -> State {
         key("Type an OpenAI key", "OPENAI_API_KEY", "openai"),
         key("Type a Gemini key", "GEMINI_API_KEY", "gemini"),
         Row::new("Choose among all models", "", Pick::Do(Action::Models)),
+        Row::new("See what is where on the screen", "five cards; /tour shows them again", Pick::Tour(0)),
         Row::new("Look around without a model", "", Pick::Close),
     ];
     let mut state = State::new(Kind::Welcome, "Welcome to Windlass", rows);

@@ -53,6 +53,8 @@ pub enum Kind {
     WriteOpen,
     /// What is copied of an item.
     Take,
+    /// A card of the tour.
+    Tour,
 }
 
 /// What the session is left for.
@@ -80,6 +82,8 @@ pub enum Jobs {
 pub enum Pick {
     /// Do an action.
     Do(Action),
+    /// Turn to where an action is done, and say its key.
+    There(Action),
     /// Do a `/` command.
     Slash(&'static str),
     /// Put this before the cursor.
@@ -112,6 +116,8 @@ pub enum Pick {
     WriteOpen(Choice),
     /// Copy this.
     Copy(String),
+    /// Show this card of the tour, from 0.
+    Tour(usize),
     /// Only close the list.
     Close,
 }
@@ -240,9 +246,43 @@ impl State {
     pub fn rows_shown(&self) -> Vec<Row> {
         self.shown.iter().filter_map(|at| self.rows.get(*at)).cloned().collect()
     }
+    /// What its rows stand for.
+    #[cfg(test)]
+    pub fn picks(&self) -> impl Iterator<Item = &Pick> {
+        self.rows.iter().map(|row| &row.pick)
+    }
+    /// Whether nothing was typed into it.
+    pub fn untyped(&self) -> bool {
+        self.typed.is_empty()
+    }
+    /// Why it has no rows, and what to do about it.
+    fn empty(&self) -> String {
+        let why = match self.kind {
+            _ if self.waits => "looking…",
+            _ if !self.typed.is_empty() => {
+                return format!("nothing has “{}” · Backspace widens it", tame(&self.typed));
+            }
+            Kind::Sessions { all: true } => "no session is kept yet · each one that you begin is",
+            Kind::Sessions { all: false } => "no session of this directory yet · ^A looks in all directories",
+            Kind::History => "nothing was sent from this directory yet · what you send stands here",
+            Kind::Models => "no model is known · /key stores a key or finds a server",
+            Kind::Take => "nothing of it can be copied",
+            Kind::Palette
+            | Kind::Thinking
+            | Kind::Themes { .. }
+            | Kind::Welcome
+            | Kind::Trust
+            | Kind::Quit => "nothing",
+            Kind::Signals | Kind::Rewind | Kind::WriteOpen | Kind::Tour => "nothing",
+        };
+        why.to_owned()
+    }
     /// Whether it asks something: its rows are few, and typing does not narrow them.
     pub fn asks(&self) -> bool {
-        matches!(self.kind, Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind | Kind::WriteOpen)
+        matches!(
+            self.kind,
+            Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind | Kind::WriteOpen | Kind::Tour
+        )
     }
     /// How many rows it wants, its frame counted, when `intro` rows stand above.
     fn height(&self, intro: usize) -> u16 {
@@ -363,8 +403,7 @@ fn draw_rows(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         return;
     }
     if state.shown.is_empty() {
-        let text = if state.waits { "looking…" } else { "nothing matches" };
-        buf.put(area.x, area.y, ellipsis(text, wide), wide, theme.dim);
+        buf.put(area.x, area.y, ellipsis(&state.empty(), wide), wide, theme.dim);
         return;
     }
     let room = usize::from(area.height);

@@ -6,6 +6,8 @@ pub mod leave;
 pub mod line;
 pub mod list;
 pub mod page;
+pub mod palette;
+pub mod tour;
 
 /// One of the stack.
 #[derive(Clone, Debug)]

@@ -222,7 +222,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     (state.rows, state.top) = (all, top);
     if state.shown.is_empty() {
-        put(buf, inner.x, inner.y, &ellipsis("nothing matches", wide), wide, theme.dim);
+        put(buf, inner.x, inner.y, &ellipsis("nothing matches · Backspace widens it", wide), wide, theme.dim);
     }
     if foot == 1 {
         let below = state.rows.saturating_sub(state.top + state.room);

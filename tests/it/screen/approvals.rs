@@ -184,6 +184,39 @@ fn several_come_one_at_a_time_and_each_waits_anew() {
 }
 
 #[test]
+fn a_key_turns_to_the_next_question_and_another_tells_the_keys() {
+    let mut record = record::empty();
+    for (call, command) in [("c1", "first"), ("c2", "second")] {
+        record::ask(&mut record, call, command);
+    }
+    let mut screen = Screen::new(80, 24, record);
+    let see = |screen: &mut Screen| {
+        let shown = screen.shown();
+        screen.tell(Msg::Flushed);
+        screen.now += 400;
+        shown
+    };
+    see(&mut screen);
+    assert_eq!(screen.keys("]"), vec![]);
+    assert!(see(&mut screen).contains("second"));
+    // what else happens does not turn it back
+    screen.change(|record| record::status(record, |status| status.open_conflicts = 1));
+    let shown = see(&mut screen);
+    assert!(shown.contains("second") && shown.contains("1 of 2") && !shown.contains("first"), "{shown}");
+    screen.keys("?");
+    let shown = screen.shown();
+    assert!(shown.contains("Keys and commands") && shown.contains("In an approval"), "{shown}");
+    screen.keys("esc");
+    see(&mut screen);
+    let second = windlass::base::CallId::new("c2");
+    let answered = Effect::Send(Command::Decide { call: second, decision: Decision::Once });
+    assert_eq!(screen.keys("y"), vec![answered]);
+    assert!(see(&mut screen).contains("first"));
+    screen.keys("]");
+    assert!(screen.shown().contains("no other question waits"));
+}
+
+#[test]
 fn a_long_rule_is_shown_whole() {
     let mut record = record::empty();
     record::ask(&mut record, "c1", "x");

@@ -115,6 +115,11 @@ pub(super) fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
             screen.keys("ctrl-d");
             vec!["Stay", "Leave"]
         }
+        "tour" => {
+            screen.write("/tour");
+            screen.keys("enter");
+            vec!["The screen · 1 of 5", "Top line", "Next", "Enough"]
+        }
         "rename" => {
             screen.write("/rename");
             screen.keys("enter");
@@ -124,9 +129,9 @@ pub(super) fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
     }
 }
 
-const ALL: [&str; 11] = [
+const ALL: [&str; 12] = [
     "palette", "help", "models", "thinking", "sessions", "themes", "welcome", "trust", "context", "quit",
-    "rename",
+    "rename", "tour",
 ];
 
 #[test]
@@ -205,6 +210,53 @@ fn a_key_is_neither_shown_nor_recorded() {
     }
     let dump = screen.model.ring.dump();
     assert!(!dump.contains("secret") && !dump.contains("pasted") && !dump.contains("Char('k')"), "{dump}");
+}
+
+#[test]
+fn the_keys_of_lists_are_told_over_every_list() {
+    for what in ["palette", "models", "themes", "trust", "tour"] {
+        for key in ["f1", "?"] {
+            let mut screen = Screen::new(100, 30, record::empty());
+            open(what, &mut screen);
+            let before = screen.shown();
+            screen.keys(key);
+            let shown = screen.shown();
+            assert!(shown.contains("In lists") && shown.contains("Take the row"), "{what} {key}: {shown}");
+            screen.keys("esc");
+            assert_eq!(screen.shown(), before, "{what} {key}: the list is there again");
+        }
+    }
+    let mut screen = Screen::new(100, 30, record::empty());
+    open("palette", &mut screen);
+    screen.write("x?");
+    assert!(screen.shown().contains("› x?"), "a question mark amid what is typed is a letter");
+}
+
+#[test]
+fn the_palette_leads_to_where_an_action_is_done_and_does_nothing_there() {
+    let mut screen = Screen::new(120, 30, record::empty());
+    screen.keys("ctrl-p");
+    screen.write("end the job with all its processes");
+    let shown = screen.shown();
+    assert!(shown.contains("in the list of jobs"), "{shown}");
+    assert_eq!(screen.keys("enter"), vec![]);
+    let shown = screen.shown();
+    assert!(shown.contains("In the list of jobs: ") && shown.contains("End the job"), "{shown}");
+}
+
+#[test]
+fn the_tour_goes_on_by_enter_and_escape_ends_it() {
+    let mut screen = Screen::new(80, 24, record::empty());
+    open("tour", &mut screen);
+    for card in 2..=5 {
+        screen.keys("enter");
+        assert!(screen.shown().contains(&format!("{card} of 5")));
+    }
+    screen.keys("enter");
+    assert!(!screen.shown().contains(" of 5"), "the model is there: it is over");
+    open("tour", &mut screen);
+    screen.keys("enter esc");
+    assert!(!screen.shown().contains(" of 5"));
 }
 
 #[test]

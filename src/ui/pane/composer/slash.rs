@@ -1,5 +1,8 @@
 //! The `/` commands of the program: name, what follows it, what it does.
 
+use crate::api::event::CustomCommand;
+use crate::base::near::nearest;
+
 /// All of them.
 pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("help", "", "every key and command"),
@@ -22,6 +25,7 @@ pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("key", "", "store a provider's key, or choose how to reach a model"),
     ("trust", "", "read this directory's own settings, or stop to"),
     ("retry", "", "try a failed request again"),
+    ("tour", "", "what is where on the screen, in five cards"),
     ("clear", "", "begin a new session"),
     ("quit", "", "leave"),
 ];
@@ -34,9 +38,27 @@ pub fn parse(text: &str) -> Option<(&str, &str)> {
     proper.then_some((name, args.trim()))
 }
 
+/// What is said to a name that no command has.
+pub fn unknown(name: &str, own: &[CustomCommand]) -> String {
+    let names =
+        COMMANDS.iter().map(|(name, ..)| *name).chain(own.iter().map(|command| command.name.as_str()));
+    match nearest(name, names) {
+        Some(near) => format!("there is no command /{name}; did you mean /{near}?"),
+        None => format!("there is no command /{name}; / lists them (a space before the / sends it as text)"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slip_names_the_nearest_command_the_persons_own_too() {
+        let own = [CustomCommand { name: "ship-it".into(), text: String::new() }];
+        assert_eq!(unknown("modle", &own), "there is no command /modle; did you mean /model?");
+        assert_eq!(unknown("shipit", &own), "there is no command /shipit; did you mean /ship-it?");
+        assert!(unknown("bananas", &own).contains("/ lists them"));
+    }
 
     #[test]
     fn commands_are_told_from_paths() {

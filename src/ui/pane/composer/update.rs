@@ -190,7 +190,7 @@ fn special(state: &State, text: &str) -> Option<Out> {
     Some(if slash::COMMANDS.iter().any(|(n, _, _)| *n == name) {
         Out::Slash(name.to_owned(), args.to_owned())
     } else {
-        Out::Say(format!("there is no command /{name}; / lists them (a space before the / sends it as text)"))
+        Out::Say(slash::unknown(name, &state.commands))
     })
 }
 
