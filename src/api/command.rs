@@ -178,6 +178,10 @@ pub enum Query {
     },
     /// What fills the window, part by part.
     Context,
+    /// What was spent: by model, turn and agent.
+    Usage,
+    /// What ran when, turn by turn, on the branch at hand.
+    Timeline,
     /// A piece of a job's spool, as raw bytes.
     JobLog {
         /// Which.

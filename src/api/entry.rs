@@ -198,9 +198,12 @@ pub struct CallSettle {
     /// Token counts that the call itself used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How long it ran.
+    /// How long it took from its start, what it waited for the person included.
     #[serde(default)]
     pub duration: Millis,
+    /// How long it waited for the person.
+    #[serde(default, skip_serializing_if = "none_asked")]
+    pub asked: Millis,
 }
 
 impl CallSettle {
@@ -219,6 +222,7 @@ impl CallSettle {
             touched: Vec::new(),
             usage: None,
             duration: Millis(0),
+            asked: Millis(0),
         }
     }
 }
@@ -239,6 +243,10 @@ pub struct Touched {
     /// How many of the directories right above it were made for it.
     #[serde(default, skip_serializing_if = "none_made")]
     pub made: u32,
+}
+
+fn none_asked(asked: &Millis) -> bool {
+    asked.0 == 0
 }
 
 fn none_left(left: &u32) -> bool {

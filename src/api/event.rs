@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::api::account::{ContextPart, TurnTimes, UsageReport};
 use crate::api::entry::Level;
 use crate::api::hand_back::HandBackReply;
 use crate::api::message::Image;
@@ -57,6 +58,10 @@ pub enum Reply {
     },
     /// Parts of the window: name, tokens, and a word on each.
     Context(Vec<ContextPart>),
+    /// What was spent.
+    Usage(UsageReport),
+    /// What ran when, by turn.
+    Timeline(Vec<TurnTimes>),
     /// A piece of a job's spool.
     JobLog {
         /// The bytes, as the command wrote them.
@@ -165,17 +170,6 @@ pub struct ModelInfo {
     pub usable: bool,
     /// What is missing, when it cannot.
     pub missing: Option<String>,
-}
-
-/// One part of what fills the window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContextPart {
-    /// `instructions`, `AGENTS.md`, `tools`, `messages`, `results`, …
-    pub name: String,
-    /// Its size in tokens, estimated.
-    pub tokens: u64,
-    /// Where it comes from.
-    pub note: String,
 }
 
 /// A model server that answers on loopback.

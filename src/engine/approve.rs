@@ -57,7 +57,7 @@ impl Owner {
                     rule,
                 };
                 self.approvals.push(approval);
-                self.shared.change(|record| record.calls.report(call, |p| p.asking = true));
+                self.asks(call, true);
                 self.publish_status();
             }
         }
@@ -102,7 +102,7 @@ impl Owner {
         }
         let Some(at) = self.approvals.iter().position(|a| &a.call == call) else { return };
         let approval = self.approvals.remove(at);
-        self.shared.change(|record| record.calls.report(call, |p| p.asking = false));
+        self.asks(call, false);
         match decision {
             Decision::Once => self.run_call(call),
             Decision::Session => {
@@ -156,7 +156,7 @@ impl Owner {
         for open in std::mem::take(&mut self.approvals) {
             let wish = self.calls.get(&open.call).and_then(|run| run.wish.clone());
             if let Some(wish) = wish {
-                self.shared.change(|record| record.calls.report(&open.call, |p| p.asking = false));
+                self.asks(&open.call, false);
                 self.judge(&open.call, wish);
             }
         }

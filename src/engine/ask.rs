@@ -113,7 +113,7 @@ impl Owner {
     }
 
     /// What changes from turn to turn.
-    fn volatile(&self) -> String {
+    pub(super) fn volatile(&self) -> String {
         let date = jiff::ZonedDateTime::now().date().to_string();
         let mode = format!(
             "\n<session>\napproval mode: {}\nconfinement: {}\n</session>",

@@ -40,6 +40,8 @@ pub(super) struct Run {
     reporter: Option<Arc<Reporter>>,
     task: Option<AbortHandle>,
     began: crate::base::Millis,
+    /// Since when it waits for the person, and how long it did before.
+    asked: (Option<crate::base::Millis>, crate::base::Millis),
     /// Its settle holds every byte of its output.
     whole: bool,
 }
@@ -119,6 +121,7 @@ impl Owner {
             reporter: None,
             task: None,
             began: clock::now(),
+            asked: (None, crate::base::Millis(0)),
             whole: false,
         });
         call
@@ -326,6 +329,18 @@ impl Owner {
         }
     }
 
+    /// It waits for the person from now on, or does no more.
+    pub(super) fn asks(&mut self, call: &CallId, waits: bool) {
+        if let Some(run) = self.calls.runs.get_mut(call) {
+            let now = clock::now();
+            if let Some(since) = run.asked.0.take() {
+                run.asked.1 = run.asked.1.plus(now.since(since));
+            }
+            run.asked.0 = waits.then_some(now);
+        }
+        self.shared.change(|record| record.calls.report(call, |progress| progress.asking = waits));
+    }
+
     fn commit_settle(
         &mut self,
         call: &CallId,
@@ -335,6 +350,8 @@ impl Owner {
         let duration = clock::now().since(run.began);
         let mut record = settled(call, settle, run.start.spool.clone());
         record.duration = duration;
+        let open = run.asked.0.map_or(crate::base::Millis(0), |since| clock::now().since(since));
+        record.asked = run.asked.1.plus(open);
         for image in &mut record.images {
             if let Err(why) = self.keep_image(image) {
                 record.warnings.push(format!("the image {} was left out: {why}", image.name));

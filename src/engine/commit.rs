@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use crate::api::entry::{Entry, EntryBody, Level};
 use crate::api::event::Event;
+use crate::api::provider::Price;
 use crate::base::EntryId;
 use crate::law::window;
 use crate::link::EVENTS_MAX;
+use crate::provider::catalog;
 use crate::store::Durability;
 
 use super::clock;
@@ -97,18 +99,55 @@ impl Owner {
         self.publish_status();
     }
 
-    /// Adds an entry to the meter.
+    /// What an entry spent is added; an answer has the price of its own model.
+    pub(super) fn spend(&mut self, body: &EntryBody) {
+        let (usage, cost) = match body {
+            EntryBody::Answer(answer) => match answer.usage {
+                Some(usage) => (usage, self.price(&answer.model).map(|price| catalog::cost(&price, &usage))),
+                None => return,
+            },
+            EntryBody::CallSettle(settle) => match settle.usage {
+                Some(usage) => (usage, None),
+                None => return,
+            },
+            EntryBody::AgentEnd(end) if !end.again => (end.usage, end.cost),
+            _ => return,
+        };
+        self.meter.usage.add(&usage);
+        self.meter.cost += cost.unwrap_or(0.0);
+        self.meter.cost_known &= cost.is_some() || usage.total() == 0;
+    }
+
+    /// The price of a model, where it is known; looked up once.
+    pub(super) fn price(&mut self, model: &str) -> Option<Price> {
+        if let Some(known) = self.meter.prices.get(model) {
+            return *known;
+        }
+        let price = match &self.model {
+            Some(own) if own.id == model => own.card.price,
+            _ => self.options.models.find(model).ok().and_then(|found| found.card.price),
+        };
+        self.meter.prices.insert(model.to_owned(), price);
+        price
+    }
+
+    /// What other branches spent was spent too.
+    pub(super) fn spend_elsewhere(&mut self, branch: &[Arc<Entry>]) {
+        let on: std::collections::HashSet<_> = branch.iter().map(|entry| &entry.id).collect();
+        let others: Vec<_> = self.tree.entries.iter().filter(|e| !on.contains(&e.id)).cloned().collect();
+        for entry in others {
+            self.spend(&entry.body);
+        }
+    }
+
+    /// Adds an entry to the meter: what it spent, and what it takes of the window.
     pub(super) fn count(&mut self, body: &EntryBody) {
+        self.spend(body);
         match body {
             EntryBody::Answer(answer) => {
                 if let Some(usage) = &answer.usage {
                     self.meter.counted = Some(usage.total());
                     self.meter.bytes_since = 0;
-                    self.meter.usage.add(usage);
-                    match self.model.as_ref().and_then(|m| m.cost(usage)) {
-                        Some(cost) => self.meter.cost += cost,
-                        None => self.meter.cost_known = false,
-                    }
                 } else {
                     self.meter.bytes_since += super::ask::answer_bytes(answer);
                 }
@@ -120,19 +159,12 @@ impl Owner {
             EntryBody::User(message) => self.meter.bytes_since += message.text.len() as u64,
             EntryBody::CallSettle(settle) => {
                 self.meter.bytes_since += settle.output.len() as u64;
-                if let Some(usage) = &settle.usage {
-                    self.meter.usage.add(usage);
-                }
             }
             EntryBody::JobEnd(end) => {
                 let told = super::history::job_ended(end, None);
                 self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
             }
             EntryBody::AgentEnd(end) => {
-                if !end.again {
-                    self.meter.usage.add(&end.usage);
-                    self.meter.cost += end.cost.unwrap_or(0.0);
-                }
                 let told = super::history::agent_ended(end);
                 self.meter.bytes_since += told.map_or(0, |told| told.len() as u64);
             }

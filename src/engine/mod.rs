@@ -4,11 +4,13 @@
 //! In reading order: `options` (what a session is opened with), `open`, `owner` (the loop), `turn`
 //! (effects of the turn's law), `commit` (durable, then told), `stream` (an answer comes in), `ask`
 //! (a request is built), `calls` and `approve` (calls run), `compact`, `shell` (`!`), `rewind`
-//! (back to an entry) with `restore` (files) and `branches` (the tree), `fork`, `query`, `hand_back`
+//! (back to an entry) with `restore` (files) and `branches` (the tree), `fork`, `query`, `account` (what was
+//! spent, what ran when, what fills the window), `hand_back`
 //! (what came back from children, for the screen).
 //! `jobs` is what outlives a call, `children` are the subagents.
 //! Every task is spawned in `spawn`.
 
+mod account;
 mod approve;
 mod ask;
 mod branches;

@@ -185,6 +185,7 @@ impl Ends {
         for entry in &path {
             owner.count(&entry.body);
         }
+        owner.spend_elsewhere(&path);
         self.shared.change(|record| record.path = path);
         let notices = owner.options.notices.clone();
         for text in reports.into_iter().chain(notices) {

@@ -80,6 +80,8 @@ pub(super) struct Meter {
     pub cost: f64,
     /// Whether every answer's price was known.
     pub cost_known: bool,
+    /// The prices of the models that answered, as far as they are known.
+    pub prices: std::collections::HashMap<String, Option<crate::api::provider::Price>>,
 }
 
 /// A session and all that it owns.

@@ -1,17 +1,20 @@
 //! Queries are answered beside the loop: none of them holds it up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::api::account::{AgentSpent, ContextPart, Share, Spent};
+use crate::api::agent::AgentRow;
 use crate::api::command::Query;
-use crate::api::entry::{CallStart, EntryBody};
-use crate::api::event::{ContextPart, Reply, ServerInfo};
+use crate::api::entry::{CallStart, Entry, EntryBody};
+use crate::api::event::{Reply, ServerInfo};
+use crate::api::message::Usage;
 use crate::base::chain;
 use crate::law::window;
-use crate::provider::probe;
+use crate::provider::{catalog, probe};
 use crate::store::{self, Dirs};
 use crate::workspace::files;
 
@@ -19,7 +22,7 @@ use crate::tool::Tool;
 use crate::tool::desk::Desk as _;
 
 use super::owner::{Owner, Word};
-use super::spawn;
+use super::{account, spawn};
 
 /// Most files that are offered for `@`.
 const FILES_MAX: usize = 50_000;
@@ -55,6 +58,8 @@ impl Owner {
                 let parts = self.context_parts();
                 Box::new(move || Reply::Context(parts))
             }
+            Query::Usage => self.usage(),
+            Query::Timeline => self.timeline(),
             Query::JobLog { job, offset, limit } => match self.desk.row(job) {
                 Some(row) => Box::new(move || super::jobs::log::piece(&row.spool, offset, limit)),
                 None => Box::new(move || Reply::Failed(format!("There is no job {job}."))),
@@ -107,71 +112,93 @@ impl Owner {
     }
 
     fn tree_rows(&self) -> Box<dyn FnOnce() -> Reply + Send> {
-        let (entries, head) = (self.tree.entries.clone(), self.head.clone());
-        let tools: HashMap<&str, Arc<dyn Tool>> =
-            self.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
-        let title = move |start: &CallStart| {
-            tools.get(start.tool.as_str()).map(|tool| tool.title(&start.input)).unwrap_or_default()
-        };
+        let (entries, head, title) = (self.tree.entries.clone(), self.head.clone(), self.titles());
         Box::new(move || Reply::Tree(super::branches::rows(&entries, head.as_ref(), &title)))
     }
 
-    /// The parts are estimates; their sum is the meter's count, which the provider gave.
-    fn agree(&self, parts: &mut Vec<ContextPart>) {
-        let Some(used) = self.used() else { return };
-        let sum: u64 = parts.iter().map(|part| part.tokens).sum();
-        if used >= sum {
-            let note = "the provider counts so much beyond these estimates".into();
-            parts.push(ContextPart { name: "not itemised".into(), tokens: used - sum, note });
-        } else {
-            for part in parts {
-                part.tokens = part.tokens * used / sum.max(1);
-            }
+    /// What a call does, in a line.
+    fn titles(&self) -> impl Fn(&CallStart) -> String + Send + use<> {
+        let tools: HashMap<&str, Arc<dyn Tool>> =
+            self.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
+        move |start: &CallStart| {
+            tools.get(start.tool.as_str()).map(|tool| tool.title(&start.input)).unwrap_or_default()
         }
+    }
+
+    /// What was spent on all branches, with the agents that run.
+    fn usage(&mut self) -> Box<dyn FnOnce() -> Reply + Send> {
+        let entries = self.tree.entries.clone();
+        let models: BTreeSet<&str> = entries.iter().filter_map(|entry| model(entry)).collect();
+        for model in models {
+            self.price(model);
+        }
+        let prices = self.meter.prices.clone();
+        let spent = |row: &AgentRow| Spent { answers: 0, usage: row.usage, cost: row.cost };
+        let record = self.shared.read();
+        let rows = record.agents.iter().filter(|(path, row)| row.runs() && !path.contains('/'));
+        let running: Vec<AgentSpent> = rows
+            .map(|(path, row)| AgentSpent { path: path.clone(), spent: spent(row), runs: true })
+            .collect();
+        drop(record);
+        Box::new(move || {
+            let price = |model: &str, usage: &Usage| Some(catalog::cost(&(*prices.get(model)?)?, usage));
+            Reply::Usage(account::usage(&entries, &price, running))
+        })
+    }
+
+    /// What ran when on the branch at hand.
+    fn timeline(&self) -> Box<dyn FnOnce() -> Reply + Send> {
+        let (path, running) = {
+            let record = self.shared.read();
+            let running: Vec<_> = record.calls.iter().map(|(call, of)| (call.clone(), of.clone())).collect();
+            (record.path.clone(), running)
+        };
+        let (title, now) = (self.titles(), super::clock::now());
+        Box::new(move || Reply::Timeline(account::timeline(&path, &running, &title, now)))
     }
 
     fn context_parts(&self) -> Vec<ContextPart> {
         let mut parts = Vec::new();
-        let mut part = |name: &str, bytes: u64, note: String| {
-            parts.push(ContextPart { name: name.into(), tokens: window::estimate(bytes), note });
+        let mut part = |share, name: &str, bytes: usize, note: String| {
+            parts.push(ContextPart {
+                share,
+                name: name.into(),
+                tokens: window::estimate(bytes as u64),
+                note,
+            });
         };
-        part("instructions", crate::workspace::prompt::SYSTEM.len() as u64, "of Windlass".into());
+        let own: usize = self.instructions.parts.iter().map(|part| part.text.len()).sum();
+        let system = self.system.len().max(crate::workspace::prompt::SYSTEM.len() + own);
+        part(Share::Instructions, "instructions", system - own, "of Windlass".into());
         for own in &self.instructions.parts {
             let name = own.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-            part(&name, own.text.len() as u64, own.path.display().to_string());
+            part(Share::Instructions, &name, own.text.len(), own.path.display().to_string());
         }
-        let specs = super::ask::specs(&self.tools);
-        let bytes: usize =
-            specs.iter().map(|s| s.name.len() + s.description.len() + s.schema.to_string().len()).sum();
-        part("tools", bytes as u64, format!("{} tools", specs.len()));
-        let (mut user, mut answers, mut results, mut summary) = ((0, 0), (0, 0), (0, 0), 0u64);
-        for entry in &self.shared.read().path {
-            match &entry.body {
-                EntryBody::User(m) => user = (user.0 + m.text.len() as u64, user.1 + 1),
-                EntryBody::Answer(a) => answers = (answers.0 + super::ask::answer_bytes(a), answers.1 + 1),
-                EntryBody::CallSettle(s) => results = (results.0 + s.output.len() as u64, results.1 + 1),
-                EntryBody::Compaction(c) => {
-                    (user, answers, results) = ((0, 0), (0, 0), (0, 0));
-                    summary = c.summary.len() as u64;
-                }
-                EntryBody::CallStart(_)
-                | EntryBody::Notice(_)
-                | EntryBody::TurnEnd(_)
-                | EntryBody::Setting(_)
-                | EntryBody::JobEnd(_)
-                | EntryBody::AgentEnd(_)
-                | EntryBody::Restore(_)
-                | EntryBody::Unknown(_) => {}
-            }
+        let mut tools: Vec<(usize, &str)> = super::ask::specs(&self.tools)
+            .iter()
+            .map(|s| (s.name.len() + s.description.len() + s.schema.to_string().len(), s.name))
+            .collect();
+        tools.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+        let large: Vec<&str> = tools.iter().take(3).map(|(_, name)| *name).collect();
+        let note = format!("{}, the largest {}", tools.len(), large.join(", "));
+        part(Share::Tools, "tools", tools.iter().map(|(bytes, _)| bytes).sum(), note);
+        part(Share::Rest, "this moment", self.volatile().len(), "date, git, mode, what runs".into());
+        let record = self.shared.read();
+        let (summary, entries) = super::history::visible(&record.path);
+        parts.extend(account::messages(&entries, summary.map_or(0, |summary| summary.summary.len() as u64)));
+        drop(record);
+        if let Some(used) = self.used() {
+            account::agree(&mut parts, used);
         }
-        if summary > 0 {
-            part("summary", summary, "of older entries".into());
-        }
-        part("messages", user.0, format!("{} of yours", user.1));
-        part("answers", answers.0, format!("{}", answers.1));
-        part("results", results.0, format!("of {} calls", results.1));
-        self.agree(&mut parts);
         parts
+    }
+}
+
+/// The model of an answer that tells what it used.
+fn model(entry: &Arc<Entry>) -> Option<&str> {
+    match &entry.body {
+        EntryBody::Answer(answer) if answer.usage.is_some() => Some(&answer.model),
+        _ => None,
     }
 }
 

@@ -38,12 +38,14 @@ impl Owner {
     /// Counts the window anew from a branch. What was spent stays spent.
     pub(super) fn recount(&mut self, path: &[std::sync::Arc<crate::api::entry::Entry>]) {
         let spent = std::mem::take(&mut self.meter);
+        self.meter.prices.clone_from(&spent.prices);
         for entry in path {
             self.count(&entry.body);
         }
         self.meter.usage = spent.usage;
         self.meter.cost = spent.cost;
         self.meter.cost_known = spent.cost_known;
+        self.meter.prices = spent.prices;
         self.meter.fixed_bytes = spent.fixed_bytes;
     }
 }

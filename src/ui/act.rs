@@ -53,10 +53,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
                 to_composer(model, composer::Msg::Do(A::DeleteRight), now, out);
             }
         }
-        A::Palette => {
-            let shown = palette::palette(&model.keymap, &model.composer.commands, here(model, now));
-            model.overlays.push(Overlay::List(shown));
-        }
+        A::Palette => open_palette(model, now),
         A::Help | A::KeysHere | A::JobKeys | A::AgentKeys | A::TreeKeys | A::ApprovalKeys => {
             model.overlays.push(Overlay::Page(catalog::help(&model.keymap, here(model, now))))
         }
@@ -157,6 +154,11 @@ fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
         out.push(Effect::Send(Command::Interrupt));
     }
     model.quit_until = Some(now.plus(Millis(QUIT_MS)));
+}
+
+fn open_palette(model: &mut Model, now: Millis) {
+    let shown = palette::palette(&model.keymap, &model.composer.commands, here(model, now));
+    model.overlays.push(Overlay::List(shown));
 }
 
 /// Turns to where an action is done, and says its key: what is selected there was not chosen for it.
@@ -291,6 +293,8 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         },
         ("compact", _) => out.push(send(Command::Compact)),
         ("context", _) => act(model, Action::Context, now, out),
+        ("usage", _) => out.push(model.ask(Asker::Context, Query::Usage)),
+        ("timeline", _) => out.push(model.ask(Asker::Context, Query::Timeline)),
         ("jobs", _) => act(model, Action::Jobs, now, out),
         ("agents", _) => act(model, Action::Agents, now, out),
         ("rewind", _) => act(model, Action::Tree, now, out),

@@ -181,7 +181,6 @@ fn hints(model: &Model, now: Millis) -> Vec<(Action, &'static str)> {
             (Action::ChoiceNext, "next answer"),
             (Action::PreviewDown, "scroll"),
             (Action::Aside, "write instead"),
-            (Action::ApprovalKeys, "keys"),
         ];
         if model.approvals.len() > 1 {
             out.insert(1, (Action::NextApproval, "next question"));

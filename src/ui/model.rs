@@ -89,7 +89,7 @@ pub enum Asker {
     Commands,
     /// The list on top.
     List,
-    /// The page of what fills the window.
+    /// A page of what fills the window, what was spent, or what ran when.
     Context,
     /// The first-run screen.
     Servers,
@@ -239,13 +239,11 @@ impl Model {
         if let Some((file, text)) = &options.keymap {
             problems.append(&mut keymap.merge(text, file));
         }
-        let mut composer = composer::State::default();
-        composer.draft = composer::draft::Draft::of(&options.draft);
         let mut model = Self {
             size: (80, 24),
             focus: PaneId::Composer,
             conversation: conversation::State::new(wake.clone()),
-            composer,
+            composer: composer::State::default(),
             live: live::State::default(),
             jobs: jobs::State::default(),
             job_view: None,
@@ -284,6 +282,7 @@ impl Model {
             next_number: 0,
             revision: None,
         };
+        model.composer.draft = composer::draft::Draft::of(&options.draft);
         model.conversation.still = options.reduced_motion;
         model.conversation.come_back(options.place.clone(), options.diff);
         model.sync(record);

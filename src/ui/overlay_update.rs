@@ -26,7 +26,33 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         Some(Overlay::List(_)) => on_list(model, key, now, out),
         Some(Overlay::Line(_)) => on_line(model, key, now, out),
         Some(Overlay::Page(_)) => on_page(model, key),
+        Some(Overlay::Timeline(_)) => on_timeline(model, key),
         None => {}
+    }
+}
+
+fn on_timeline(model: &mut Model, key: Key) {
+    let meaning = model.keymap.meaning(&[Layer::List], None, key);
+    let Some(Overlay::Timeline(shown)) = model.overlays.last_mut() else { return };
+    match (meaning, key.code) {
+        (Meaning::Do(Action::ListNext), _) => shown.scroll(1),
+        (Meaning::Do(Action::ListPrevious), _) => shown.scroll(-1),
+        (Meaning::Do(Action::ListPageDown), _) => shown.scroll_page(1),
+        (Meaning::Do(Action::ListPageUp), _) => shown.scroll_page(-1),
+        (Meaning::Do(Action::Close | Action::Accept), _) => drop(model.overlays.pop()),
+        (Meaning::Do(Action::ListKeys), _) => keys(model),
+        (_, Code::Right) => shown.turn(1),
+        (_, Code::Left) => shown.turn(-1),
+        _ => match key.typed() {
+            Some('j') => shown.turn(1),
+            Some('k') => shown.turn(-1),
+            Some('g') => shown.turn(i32::MIN / 2),
+            Some('G') => shown.turn(i32::MAX / 2),
+            Some(' ') => shown.scroll_page(1),
+            Some('q') => drop(model.overlays.pop()),
+            Some('?') => keys(model),
+            _ => {}
+        },
     }
 }
 

@@ -15,7 +15,7 @@ use crate::ui::keymap::Meaning;
 use crate::ui::list_update;
 use crate::ui::model::{Asker, Model};
 use crate::ui::msg::{Effect, Msg};
-use crate::ui::overlay::{Overlay, catalog, list};
+use crate::ui::overlay::{Overlay, catalog, list, timeline, usage};
 use crate::ui::overlay_update;
 use crate::ui::pane::{PaneId, composer, conflict, conversation};
 use crate::ui::select_update;
@@ -89,6 +89,7 @@ fn on_input(model: &mut Model, input: Input, now: Millis, out: &mut Vec<Effect>)
             Some(Overlay::Page(page)) => {
                 text.chars().filter(|c| !c.is_control()).for_each(|c| page.type_char(c));
             }
+            Some(Overlay::Timeline(_)) => {}
             None if model.conflict.shown() => conflict_update::paste(model, text, now, out),
             None if model.job_view.is_some() => {
                 let key = model.keymap.hint(Action::ViewAttach);
@@ -163,6 +164,7 @@ fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>)
     match model.overlays.last_mut() {
         Some(Overlay::List(list)) => list.step(by.signum()),
         Some(Overlay::Page(page)) => page.scroll(by),
+        Some(Overlay::Timeline(shown)) => shown.scroll(by),
         Some(Overlay::Line(_)) => {}
         None => to_conversation(model, conversation::Msg::Lines(by), now, out),
     }
@@ -365,8 +367,12 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             }
         }
         (_, Reply::Context(parts)) => {
-            let page = catalog::context(&parts, model.status.context.window);
+            let page = usage::context(&parts, model.status.context.window);
             model.overlays.push(Overlay::Page(page));
+        }
+        (_, Reply::Usage(report)) => model.overlays.push(Overlay::Page(usage::usage(&report))),
+        (_, Reply::Timeline(turns)) => {
+            model.overlays.push(Overlay::Timeline(timeline::State::new(turns)));
         }
         (Asker::Key, Reply::Done(said)) => {
             model.say(said, now);

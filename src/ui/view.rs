@@ -13,7 +13,7 @@ use crate::ui::conflict_update;
 use crate::ui::job_view;
 use crate::ui::layout::{Column, Layout, Looked, layout};
 use crate::ui::model::Model;
-use crate::ui::overlay::{Overlay, approve, line, list, page};
+use crate::ui::overlay::{Overlay, approve, line, list, page, timeline};
 use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::Put as _;
@@ -132,6 +132,10 @@ fn draw_overlay(model: &mut Model, buf: &mut Buffer, theme: &Theme) -> Option<(u
         }
         Overlay::Page(state) => {
             page::view(state, area, buf, theme);
+            None
+        }
+        Overlay::Timeline(state) => {
+            timeline::view(state, area, buf, theme);
             None
         }
         Overlay::Line(state) => {

@@ -39,6 +39,7 @@ impl Asks {
             (Some(Overlay::List(list)), _) if list.waits => Vec::new(),
             (Some(Overlay::List(list)), _) => listed(&list.title, &list.intro, &list.rows_shown()),
             (Some(Overlay::Page(page)), _) => page.plain(),
+            (Some(Overlay::Timeline(shown)), _) => shown.plain(),
             (Some(Overlay::Line(line)), _) => vec![wanted(&line.kind)],
             (None, Some(approval)) => asked(approval),
             (None, None) => Vec::new(),
@@ -122,7 +123,7 @@ fn overlay(model: &mut Model, text: &str, now: Millis, out: &mut Vec<Effect>) ->
             text.clone_into(&mut line.text);
             out.extend(update(model, key(Code::Enter), now));
         }
-        Some(Overlay::List(_) | Overlay::Line(_) | Overlay::Page(_)) => {
+        Some(Overlay::List(_) | Overlay::Line(_) | Overlay::Page(_) | Overlay::Timeline(_)) => {
             out.extend(update(model, key(Code::Escape), now));
         }
         None => {}

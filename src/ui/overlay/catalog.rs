@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::list::{Kind, Pick, Row, State};
 use super::page::{self, Line};
 use crate::api::access::Mode;
-use crate::api::event::{ContextPart, ModelInfo, RewindPlan, ServerInfo, SessionInfo};
+use crate::api::event::{ModelInfo, RewindPlan, ServerInfo, SessionInfo};
 use crate::api::message::Thinking;
 use crate::base::Millis;
 use crate::law::merge::resolution::Choice;
@@ -122,8 +122,7 @@ pub fn welcome() -> State {
         key("Type an OpenAI key", "OPENAI_API_KEY", "openai"),
         key("Type a Gemini key", "GEMINI_API_KEY", "gemini"),
         Row::new("Choose among all models", "", Pick::Do(Action::Models)),
-        Row::new("See what is where on the screen", "five cards; /tour shows them again", Pick::Tour(0)),
-        Row::new("Look around without a model", "", Pick::Close),
+        Row::new("Look around without a model", "five cards on the screen; Esc skips them", Pick::Tour(0)),
     ];
     let mut state = State::new(Kind::Welcome, "Welcome to Windlass", rows);
     state.intro = vec!["No model is set up yet. How do you want to begin?".to_owned()];
@@ -269,26 +268,4 @@ pub fn help(keymap: &Keymap, here: Layer) -> page::State {
     lines.push(Line::Pair("!!COMMAND".to_owned(), "run a command hidden from the model".to_owned()));
     lines.push(Line::Pair("@FILE".to_owned(), "name a file; typing narrows".to_owned()));
     page::State::new("Keys and commands", lines).searched()
-}
-
-/// What fills the window: a bar for each part, of the window where it is known.
-pub fn context(parts: &[ContextPart], window: Option<u64>) -> page::State {
-    let total: u64 = parts.iter().map(|p| p.tokens).sum();
-    let whole = window.unwrap_or(total).max(total);
-    let of = match window {
-        Some(window) => format!("of {window} ({}%)", total * 100 / window.max(1)),
-        None => "(the window's size is unknown)".to_owned(),
-    };
-    let bar = |name: &str, part, note: &str| Line::Bar {
-        name: name.to_owned(),
-        part,
-        of: whole,
-        note: note.to_owned(),
-    };
-    let mut lines = vec![Line::Text(format!("about {total} tokens {of}")), Line::Text(String::new())];
-    lines.extend(parts.iter().map(|p| bar(&p.name, p.tokens, &p.note)));
-    if let Some(window) = window {
-        lines.push(bar("free", window.saturating_sub(total), ""));
-    }
-    page::State::new("What fills the model's window", lines)
 }

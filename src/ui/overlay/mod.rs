@@ -7,7 +7,9 @@ pub mod line;
 pub mod list;
 pub mod page;
 pub mod palette;
+pub mod timeline;
 pub mod tour;
+pub mod usage;
 
 /// One of the stack.
 #[derive(Clone, Debug)]
@@ -18,4 +20,6 @@ pub enum Overlay {
     Line(line::State),
     /// A page to read.
     Page(page::State),
+    /// What ran when.
+    Timeline(timeline::State),
 }

@@ -2,8 +2,10 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use super::list::{framed, place};
+use crate::api::account::Share;
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::{Role, put};
 use crate::ui::widget::text::{ellipsis, tame, width};
@@ -11,6 +13,9 @@ use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
 /// Columns of a full bar.
 const BAR: usize = 20;
+/// Columns of a cell, and least columns of a row's name.
+const CELL: usize = 9;
+const NAME: usize = 14;
 
 /// One line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +36,17 @@ pub enum Line {
         of: u64,
         /// A word on it.
         note: String,
+        /// What it is of.
+        share: Share,
+    },
+    /// A row of a table: its name, and cells of which those at the end stay where there is little room.
+    Cells {
+        /// Its name.
+        name: String,
+        /// Its cells.
+        cells: Vec<String>,
+        /// Whether it says what the cells below are.
+        head: bool,
     },
 }
 
@@ -81,7 +97,8 @@ impl State {
         let line = |line: &Line| match line {
             Line::Head(text) | Line::Text(text) => tame(text).into_owned(),
             Line::Pair(key, says) => format!("{}: {}", tame(key), tame(says)),
-            Line::Bar { name, part, of, note } => {
+            Line::Cells { name, cells, .. } => format!("{}: {}", tame(name), cells.join(", ")),
+            Line::Bar { name, part, of, note, .. } => {
                 let note = if note.is_empty() { String::new() } else { format!(", {}", tame(note)) };
                 format!("{}: {part} of {of}{note}", tame(name))
             }
@@ -144,6 +161,7 @@ impl State {
                 Line::Pair(key, says) => hits(&format!("{key} {says}")),
                 Line::Text(text) => !text.is_empty() && hits(text),
                 Line::Bar { name, note, .. } => hits(&format!("{name} {note}")),
+                Line::Cells { name, .. } => hits(name),
             };
             if hit {
                 self.shown.extend(head.take());
@@ -164,7 +182,7 @@ impl State {
     fn column(&self, wide: usize) -> usize {
         let longest = self.lines.iter().map(|line| match line {
             Line::Pair(key, _) | Line::Bar { name: key, .. } => width(key),
-            Line::Head(_) | Line::Text(_) => 0,
+            Line::Head(_) | Line::Text(_) | Line::Cells { .. } => 0,
         });
         longest.max().unwrap_or(0).min(wide / 3) + 2
     }
@@ -173,7 +191,7 @@ impl State {
         let mut out = Vec::new();
         for index in &self.shown {
             match &self.lines[*index] {
-                line @ Line::Bar { .. } => out.push(Drawn::Bar(line)),
+                line @ (Line::Bar { .. } | Line::Cells { .. }) => out.push(Drawn::Bar(line)),
                 Line::Head(text) => out.extend(parts(text, wide).into_iter().map(Drawn::Head)),
                 Line::Text(text) => out.extend(parts(text, wide).into_iter().map(Drawn::Text)),
                 Line::Pair(key, says) => {
@@ -249,15 +267,42 @@ fn draw_row(row: &Drawn<'_>, column: usize, area: Rect, buf: &mut Buffer, theme:
             at(0, key, column - 1, theme.key);
             at(column, says, wide, theme.text);
         }
-        Drawn::Bar(Line::Bar { name, part, of, note }) => {
+        Drawn::Bar(Line::Cells { name, cells, head }) => {
+            let shown = cells.len().min(wide.saturating_sub(NAME) / CELL);
+            let left = wide - shown * CELL;
+            let style = if *head { theme.heading } else { theme.text };
+            at(0, name, left - 1, style);
+            for (place, cell) in cells[cells.len() - shown..].iter().enumerate() {
+                at(
+                    left + place * CELL,
+                    &format!("{cell:>CELL$}"),
+                    CELL,
+                    if *head { theme.dim } else { theme.text },
+                );
+            }
+        }
+        Drawn::Bar(Line::Bar { name, part, of, note, share: whose }) => {
             at(0, name, column - 1, theme.key);
             let bar = if wide >= column + 22 + BAR { BAR } else { 0 };
-            at(column, &filled(*part, *of, bar), bar, theme.accent);
+            at(column, &filled(*part, *of, bar), bar, ink(*whose, theme));
             let numbers = format!("{part:>8}  {:>4}", share(*part, *of));
             let after = column + bar + usize::from(bar > 0);
             at(after, &numbers, 16, theme.text);
             at(after + 16, note, wide, theme.dim);
         }
+    }
+}
+
+/// The colour of a part of the window.
+fn ink(share: Share, theme: &Theme) -> Style {
+    match share {
+        Share::Instructions => theme.heading,
+        Share::Tools => theme.tool,
+        Share::Summary => theme.quote,
+        Share::Person => theme.user,
+        Share::Model => theme.accent,
+        Share::Results => theme.ok,
+        Share::Rest => theme.dim,
     }
 }
 

@@ -1,8 +1,10 @@
 //! Every overlay shows its choices at 80×12, and draws at every size.
 
 use super::{Screen, record};
+use windlass::api::account::{ContextPart, Ran, Share, Spent, TurnTimes, UsageReport};
 use windlass::api::command::{Command, Query};
-use windlass::api::event::{ContextPart, Event, ModelInfo, Reply, ServerInfo, SessionInfo};
+use windlass::api::event::{Event, ModelInfo, Reply, ServerInfo, SessionInfo};
+use windlass::api::message::Usage;
 use windlass::base::{Millis, SessionId};
 use windlass::ui::input::{Input, parse_key};
 use windlass::ui::{Effect, Exit, Msg};
@@ -31,12 +33,60 @@ fn models() -> Reply {
 }
 
 fn parts() -> Reply {
-    let part = |name: &str, tokens, note: &str| ContextPart { name: name.into(), tokens, note: note.into() };
+    let part = |share, name: &str, tokens, note: &str| ContextPart {
+        share,
+        name: name.into(),
+        tokens,
+        note: note.into(),
+    };
     Reply::Context(vec![
-        part("instructions", 1200, "of Windlass"),
-        part("AGENTS.md", 400, "/srv/parser/AGENTS.md"),
-        part("results", 2000, "of 3 calls"),
+        part(Share::Instructions, "instructions", 1200, "of Windlass"),
+        part(Share::Instructions, "AGENTS.md", 400, "/srv/parser/AGENTS.md"),
+        part(Share::Results, "results of bash", 2000, "3 calls"),
     ])
+}
+
+fn spent() -> Reply {
+    let spent = |input, output, cost| Spent {
+        answers: 1,
+        usage: Usage { input, output, cache_read: 30_000, ..Usage::default() },
+        cost,
+    };
+    Reply::Usage(UsageReport {
+        total: spent(14_000, 3000, None),
+        models: vec![
+            ("anthropic/opus".into(), spent(12_000, 2000, Some(0.42))),
+            ("local/qwen".into(), spent(2000, 1000, None)),
+        ],
+        turns: vec![("mend the lexer".into(), spent(14_000, 3000, None))],
+        agents: vec![],
+    })
+}
+
+fn ran_when() -> Reply {
+    let ran = |tool: Option<&str>, began, asked, ended, word| Ran {
+        tool: tool.map(str::to_owned),
+        title: "cargo test".into(),
+        began: Millis(began),
+        asked: Millis(asked),
+        ended: Millis(ended),
+        word,
+        runs: false,
+    };
+    let turn = |title: &str, rows| TurnTimes {
+        title: title.into(),
+        began: Millis(0),
+        ended: Millis(20_000),
+        runs: false,
+        rows,
+    };
+    let rows = vec![
+        ran(None, 0, 0, 4000, ""),
+        ran(Some("bash"), 4000, 6000, 14_000, ""),
+        ran(Some("read"), 4100, 0, 4150, "error"),
+        ran(None, 14_000, 0, 20_000, ""),
+    ];
+    Reply::Timeline(vec![turn("the first one", vec![]), turn("mend the lexer", rows)])
 }
 
 /// Opens one; what it shows then.
@@ -69,6 +119,25 @@ pub(super) fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
             let effects = screen.keys("ctrl-x x");
             reply(screen, &effects, parts());
             vec!["about 3600 tokens", "instructions", "AGENTS.md", "results", "98%", "█"]
+        }
+        "usage" => {
+            screen.write("/usage");
+            let effects = screen.keys("enter");
+            reply(screen, &effects, spent());
+            vec!["What was spent", "cost unknown", "By model", "anthropic/opus", "$0.42", "unknown"]
+        }
+        "timeline" => {
+            screen.write("/timeline");
+            let effects = screen.keys("enter");
+            reply(screen, &effects, ran_when());
+            vec![
+                "turn 2 of 2",
+                "mend the lexer",
+                "waited for you 6.0 s",
+                "░░",
+                "10.0 s, asked 6.0 s",
+                "error",
+            ]
         }
         "sessions" => {
             let effects = screen.keys("ctrl-x s");
@@ -129,9 +198,9 @@ pub(super) fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
     }
 }
 
-const ALL: [&str; 12] = [
+const ALL: [&str; 14] = [
     "palette", "help", "models", "thinking", "sessions", "themes", "welcome", "trust", "context", "quit",
-    "rename", "tour",
+    "rename", "tour", "usage", "timeline",
 ];
 
 #[test]
@@ -236,12 +305,12 @@ fn the_keys_of_lists_are_told_over_every_list() {
 fn the_palette_leads_to_where_an_action_is_done_and_does_nothing_there() {
     let mut screen = Screen::new(120, 30, record::empty());
     screen.keys("ctrl-p");
-    screen.write("end the job with all its processes");
+    screen.write("end it with all its processes");
     let shown = screen.shown();
     assert!(shown.contains("in the list of jobs"), "{shown}");
     assert_eq!(screen.keys("enter"), vec![]);
     let shown = screen.shown();
-    assert!(shown.contains("In the list of jobs: ") && shown.contains("End the job"), "{shown}");
+    assert!(shown.contains("In the list of jobs: ") && shown.contains("End it with all"), "{shown}");
 }
 
 #[test]
@@ -257,6 +326,18 @@ fn the_tour_goes_on_by_enter_and_escape_ends_it() {
     open("tour", &mut screen);
     screen.keys("enter esc");
     assert!(!screen.shown().contains(" of 5"));
+}
+
+#[test]
+fn keys_lead_between_the_turns_of_the_timeline() {
+    let mut screen = Screen::new(100, 24, record::empty());
+    open("timeline", &mut screen);
+    screen.keys("k");
+    assert!(screen.shown().contains("the first one"));
+    screen.keys("k j j");
+    assert!(screen.shown().contains("mend the lexer"));
+    screen.keys("q");
+    assert!(!screen.shown().contains("What ran when"));
 }
 
 #[test]

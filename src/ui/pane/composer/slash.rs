@@ -11,6 +11,8 @@ pub const COMMANDS: &[(&str, &str, &str)] = &[
     ("mode", "ask|edits|auto|plan", "what is asked before it is done"),
     ("compact", "", "summarise older messages now"),
     ("context", "", "what fills the model's window"),
+    ("usage", "", "what was spent: by model, by agent, by turn"),
+    ("timeline", "", "what ran when in a turn, and what waited for you"),
     ("sessions", "", "open another session"),
     ("new", "", "begin a new session"),
     ("jobs", "", "what goes on in the background, and what ended"),
