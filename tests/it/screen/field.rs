@@ -83,6 +83,18 @@ fn where_less_motion_is_wanted_only_times_go_on() {
     assert!((1..200).contains(&bytes), "the times alone: {bytes} bytes");
 }
 
+#[test]
+fn a_search_that_is_typed_on_finds_in_a_conversation_that_does_not_change() {
+    let mut screen = Screen::new(80, 24, record::full());
+    screen.draw();
+    screen.keys("tab /");
+    screen.write("lexer");
+    screen.keys("enter");
+    assert!(screen.model.conversation.hits().is_some_and(|(all, _)| all > 0));
+    screen.keys("n n N");
+    assert!(screen.model.conversation.hits().is_some_and(|(_, at)| at > 0));
+}
+
 /// That the screen shows all of these.
 fn shows(what: &str, screen: &mut Screen, wanted: &[&str]) {
     let shown = screen.shown();

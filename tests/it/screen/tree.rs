@@ -29,7 +29,7 @@ fn entry(n: usize, parent: Option<usize>, who: &'static str, text: &str, open: b
 }
 
 /// A conversation with two branches that were left.
-fn entries() -> Vec<TreeEntry> {
+pub(super) fn entries() -> Vec<TreeEntry> {
     vec![
         entry(1, None, "you", "make the lexer skip nested comments", true),
         entry(2, Some(1), "model", "I'll look at the lexer first.", true),
@@ -67,7 +67,7 @@ fn opened(columns: u16, rows: u16, record: Record, entries: Vec<TreeEntry>) -> S
     screen
 }
 
-fn plan() -> RewindPlan {
+pub(super) fn plan() -> RewindPlan {
     let path = |name: &str| PathBuf::from("/srv/parser").join(name);
     RewindPlan {
         stops: vec![JobId(3)],

@@ -197,6 +197,8 @@ impl State {
             self.search.found = before.found;
             let known = self.search.found.iter_mut().filter(|found| found.hits.is_some_and(|hits| hits > 0));
             known.for_each(|found| found.hits = None);
+            self.search.left = self.search.found.iter().filter(|found| found.hits.is_none()).count();
+            self.search.revision = before.revision;
         }
         let (height, scroll) = (self.height, self.scroll);
         self.search.from = scroll.top(&mut self.lay(), height).item;
