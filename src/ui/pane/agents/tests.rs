@@ -141,11 +141,11 @@ fn what_ended_is_not_stopped_and_what_has_not_is_not_dismissed() {
         assert!(matches!(one(&mut state, action), Out::Say(_)));
     }
     assert_eq!(one(&mut state, Action::AgentMessage), Out::Message("a".into()));
-    assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("room".into()));
+    assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("a".into()));
     // told more than once it came back more than once: the newest is meant
-    board.report(&"a".to_owned(), |row| row.node.room = Some("/srv/room.2".into()));
+    board.report(&"a".to_owned(), |row| row.node.room = Some("/srv/a.2".into()));
     taken(&mut state, &board);
-    assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("room.2".into()));
+    assert_eq!(one(&mut state, Action::AgentHandBack), Out::HandBack("a.2".into()));
     assert_eq!(one(&mut state, Action::AgentCopy), Out::Copy("It is **done**.".into()));
     assert_eq!(one(&mut state, Action::AgentDismissAll), ask(AgentAsk::Dismiss));
 }
