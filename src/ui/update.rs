@@ -358,14 +358,7 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
                 shown.set_rows(catalog::sessions(&sessions, all, now));
             }
         }
-        (_, Reply::Servers(servers)) => {
-            if let Some(shown) = list_of(model, |kind| kind == list::Kind::Welcome) {
-                // after the rehearsal: what runs here needs no key
-                shown.insert_rows(1, catalog::servers(&servers));
-                let found = if servers.is_empty() { " · no model server found on this machine" } else { "" };
-                shown.hint = format!("↑ ↓ choose · Enter takes it{found}");
-            }
-        }
+        (_, Reply::Servers(servers)) => servers_found(model, &servers),
         (_, Reply::Context(parts)) => {
             let page = usage::context(&parts, model.status.context.window);
             model.overlays.push(Overlay::Page(page));
@@ -392,6 +385,15 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             model.say(why, now);
         }
         (_, Reply::Artifact { .. } | Reply::JobLog { .. } | Reply::JobFound(_) | Reply::HandBack(_)) => {}
+    }
+}
+
+fn servers_found(model: &mut Model, servers: &[crate::api::event::ServerInfo]) {
+    if let Some(shown) = list_of(model, |kind| kind == list::Kind::Welcome) {
+        // after the rehearsal: what runs here needs no key
+        shown.insert_rows(1, catalog::servers(servers));
+        let found = if servers.is_empty() { " · no model server found on this machine" } else { "" };
+        shown.hint = format!("↑ ↓ choose · Enter takes it{found}");
     }
 }
 

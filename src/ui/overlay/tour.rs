@@ -78,21 +78,7 @@ fn words(at: usize, key: &dyn Fn(Action) -> String) -> (&'static str, Vec<String
         ),
         3 => (
             "Reading and going back",
-            vec![
-                format!(
-                    "{} turns to the conversation: {} and {} move, {} opens and folds, {} searches, {} copies, {} comes \
-                     back.",
-                    key(A::Conversation),
-                    key(A::Next),
-                    key(A::Previous),
-                    key(A::Toggle),
-                    key(A::Find),
-                    key(A::Copy),
-                    key(A::Leave)
-                ),
-                format!("{} shows the tree: go back to any entry, with the files or without.", key(A::Tree)),
-                format!("{} jobs, {} agents, {} what came back from them.", key(A::Jobs), key(A::Agents), key(A::HandBack)),
-            ],
+            reading(key),
         ),
         _ => (
             "Finding the rest",
@@ -103,6 +89,31 @@ fn words(at: usize, key: &dyn Fn(Action) -> String) -> (&'static str, Vec<String
             ],
         ),
     }
+}
+
+/// How one reads what was said, and where the rest is.
+fn reading(key: &dyn Fn(Action) -> String) -> Vec<String> {
+    use Action as A;
+    vec![
+        format!(
+            "{} turns to the conversation: {} and {} move, {} opens and folds, {} searches, {} copies, {} comes \
+             back.",
+            key(A::Conversation),
+            key(A::Next),
+            key(A::Previous),
+            key(A::Toggle),
+            key(A::Find),
+            key(A::Copy),
+            key(A::Leave)
+        ),
+        format!("{} shows the tree: go back to any entry, with the files or without.", key(A::Tree)),
+        format!(
+            "{} jobs, {} agents, {} what came back from them.",
+            key(A::Jobs),
+            key(A::Agents),
+            key(A::HandBack)
+        ),
+    ]
 }
 
 #[cfg(test)]
