@@ -157,14 +157,14 @@ impl<'a> Lines<'a> {
         self.spoke = true;
         let mut out = String::with_capacity(line.len() + 2);
         if std::mem::take(&mut self.prompts) {
-            out.push_str("\r\n");
+            out.push('\n');
         }
         for cluster in
             crate::ui::widget::text::clusters(line).filter(|cluster| !cluster.starts_with(char::is_control))
         {
             out.push_str(glyphs::shown_in(cluster, self.set));
         }
-        out.push_str("\r\n");
+        out.push('\n');
         self.terminal.write(out.as_bytes());
     }
 

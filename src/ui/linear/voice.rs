@@ -57,16 +57,18 @@ impl Voice {
             (self.live, self.thinks) = (record.live.number, false);
             self.streams.clear();
         }
+        let thinks = record.live.parts.iter().any(|part| part.kind == PartKind::Thinking);
+        // said before what it thought of, or not at all
+        if thinks && !self.thinks && self.streams.is_empty() {
+            self.thinks = true;
+            out.push("The model thinks.".to_owned());
+        }
         let texts = record.live.parts.iter().filter(|part| part.kind == PartKind::Text);
         for (at, part) in texts.enumerate() {
             if self.streams.len() <= at {
                 self.streams.push(Prose::default());
             }
             out.extend(self.streams[at].hear(&part.text, false));
-        }
-        if !self.thinks && record.live.parts.iter().any(|part| part.kind == PartKind::Thinking) {
-            self.thinks = true;
-            out.push("The model thinks.".to_owned());
         }
         match &record.status.phase {
             Phase::Retrying { attempt, why, .. } if self.attempt != *attempt => {
