@@ -95,7 +95,7 @@ fn hand_back(out: &mut String, end: &AgentEnd) {
             "CONFLICTS (this directory has what it had; the person resolves them; you may propose how)",
             &report.conflicts,
         ),
-        ("Left out by the ignore rules, still in the copy", &report.left_out),
+        ("Not brought over, since the ignore rules leave it out or it is no file", &report.left_out),
         ("Saved by somebody meanwhile; what was saved is kept with the versions", &report.kept),
     ];
     for (what, paths) in lists.into_iter().filter(|(_, paths)| !paths.is_empty()) {

@@ -87,7 +87,13 @@ pub fn leave(model: &mut Model, goal: Goal, out: &mut Vec<Effect>) {
         .collect();
     let agents: Vec<String> = model.agents.running().map(|(path, _)| path.clone()).collect();
     if !running.is_empty() || !agents.is_empty() {
-        model.overlays.push(Overlay::List(leave::running(goal, &running, &agents, works)));
+        model.overlays.push(Overlay::List(leave::running(
+            goal,
+            &running,
+            &agents,
+            works,
+            !model.status.rehearsal,
+        )));
     } else if works || draft {
         model.overlays.push(Overlay::List(leave::leave(goal, works, draft)));
     } else {

@@ -143,6 +143,8 @@ fn a_conflict_is_resolved_by_each_way_and_taken_back() {
     );
     assert_eq!(text(), "one\nTWO\nzwei\nthree\nfour\nfive\nsix\n");
     assert!(done(&home, &["show", "tests"]).contains("text  resolved: both changed it, differently\n"));
+    let told = refused(&home, &["resolve", "tests", "text", "--take", "both"], 1);
+    assert!(told.contains("text is resolved already; `windlass handback revert tests text` takes"), "{told}");
     assert_eq!(done(&home, &["revert", "tests", "text"]), "text: taken back; 3 conflicts are open\n");
     assert_eq!(text(), PARENT);
     for (version, expected) in [("child", CHILD), ("base", BASE), ("parent", PARENT)] {

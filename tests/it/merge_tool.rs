@@ -101,6 +101,8 @@ fn git_is_told_when_a_merge_was_left_unwritten() {
     program.send("c");
     program.wait_for("all chosen");
     program.send("q");
+    program.wait_for("what was chosen is not written: w writes it, q again leaves without it");
+    program.send("q");
     assert_eq!(program.end(), 1, "{}", program.screen());
     program.assert_clean();
     let screen = program.screen();

@@ -64,7 +64,17 @@ pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_
         // what was written over by a hand-back or a resolution is had back; what somebody made of it since stays
         From::Parent if as_known => (Written::Version(record.parents(planned).clone()), None),
         From::Parent => (Written::Version(seen.clone()), None),
-        From::Both => both(planned, &sides)?,
+        From::Both => {
+            let merged = both(planned, &sides)?;
+            // what is here holds a choice already: the lines of both sides would be in it twice
+            if is_resolved(&child, planned)? {
+                return Err(failed(format!(
+                    "{} is resolved already; `windlass handback revert {} {}` takes that back first",
+                    planned.path, child.name, planned.path
+                )));
+            }
+            merged
+        }
         From::File(file) => {
             let bytes = std::fs::read(file)
                 .map_err(|error| misuse(format!("{} cannot be read: {error}", file.display())))?;
@@ -113,6 +123,14 @@ fn known(child: &Child, record: &Record, planned: &Planned) -> Result<Version, R
         None if planned.verdict == Verdict::Taken => planned.child.tracked().clone(),
         None => record.parents(planned).clone(),
     })
+}
+
+/// Whether the path was in conflict, was resolved, and that was not taken back.
+fn is_resolved(child: &Child, planned: &Planned) -> Result<bool, Refused> {
+    let open = child.room.standing().map_err(|error| refused(&error))?.open;
+    Ok(planned.verdict != Verdict::Taken
+        && last(child, &planned.path)?.is_some()
+        && !open.contains(&planned.path))
 }
 
 /// The last of the path's resolutions, one that takes another back too.

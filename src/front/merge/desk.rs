@@ -45,6 +45,10 @@ impl Desk {
         if files.merged.is_dir() {
             return Err(format!("{} is a directory, and the result is a file", files.merged.display()));
         }
+        let dir = files.merged.parent().filter(|dir| !dir.as_os_str().is_empty());
+        if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
+            return Err(format!("{} is no directory: make it, or name another result", dir.display()));
+        }
         Ok(Desk {
             path: shown(&files.merged),
             known: version(&files.merged)?,

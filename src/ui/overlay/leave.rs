@@ -47,8 +47,15 @@ fn many(count: usize, name: &str) -> String {
     }
 }
 
-/// Whether to leave while jobs or agents run: end all, leave the jobs running, or stay. `agents`: their paths.
-pub fn running(goal: Goal, jobs: &[RunningJob], agents: &[String], works: bool) -> State {
+/// Whether to leave while jobs or agents run: end all, leave the jobs running, or stay. `agents`: their paths. `session_stays`:
+/// whether the session is there afterwards, so that jobs can be found again; that of the rehearsal is not.
+pub fn running(
+    goal: Goal,
+    jobs: &[RunningJob],
+    agents: &[String],
+    works: bool,
+    session_stays: bool,
+) -> State {
     let what: Vec<String> = [(jobs.len(), "job"), (agents.len(), "agent")]
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -68,9 +75,11 @@ pub fn running(goal: Goal, jobs: &[RunningJob], agents: &[String], works: bool) 
         rows.push(Row::new(verb(&goal), "", leave(Jobs::End)));
     } else {
         rows.push(Row::new(kills, "each with all its processes", leave(Jobs::EndAll)));
-        rows.push(Row::new("Leave them running", on, leave(Jobs::GoOn)));
+        if session_stays {
+            rows.push(Row::new("Leave them running", on, leave(Jobs::GoOn)));
+        }
     }
-    if kept > 0 && kept < jobs.len() {
+    if session_stays && kept > 0 && kept < jobs.len() {
         rows.push(Row::new("Leave those that are kept", "the others end", leave(Jobs::End)));
     }
     let title = format!("{} while {} {runs}?", verb(&goal), what.join(" and "));

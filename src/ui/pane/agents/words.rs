@@ -120,7 +120,7 @@ pub fn lists(end: &AgentEnd, conflicted: Option<&BTreeSet<String>>) -> Vec<(&'st
         ("✓", "taken", &report.taken, Role::Ok),
         ("=", "the same on both sides", &report.same, Role::Dim),
         ("!", "saved meanwhile, kept with the versions", &report.kept, Role::Warning),
-        ("-", "left out, still in its copy", &report.left_out, Role::Dim),
+        ("-", "not brought over: ignored, or no files", &report.left_out, Role::Dim),
     ];
     let line = |(mark, word, paths, role): (&'static str, &str, &Vec<TreePath>, Role)| {
         (mark, format!("{} {word}: {}", paths.len(), named(paths, NAMED_MAX)), role)

@@ -66,6 +66,8 @@ pub struct State {
     shown: bool,
     /// It is all that the program shows: leaving it leaves the program.
     alone: bool,
+    /// Leaving it without writing what was chosen was warned of, by the key before.
+    warned: bool,
     /// What came back; none: not told yet.
     all: Option<Vec<HandBack>>,
     /// Whose paths are listed; none: the children are.
@@ -238,6 +240,7 @@ impl State {
         Self {
             shown: alone,
             alone,
+            warned: false,
             all: None,
             child: None,
             picked: 0,

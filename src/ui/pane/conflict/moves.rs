@@ -116,6 +116,13 @@ impl State {
     }
 
     pub(super) fn close(&mut self, out: &mut Vec<Out>) {
+        // a session keeps what is chosen; one merge alone has nothing that would
+        if self.alone && !self.warned && self.open.as_ref().is_some_and(|open| open.decided().is_some()) {
+            self.warned = true;
+            let said = Said::from("what was chosen is not written: ").key(Action::ConflictWrite);
+            let said = said.and(" writes it, ").key(Action::ConflictLeave).and(" again leaves without it");
+            return out.push(Out::Say(said));
+        }
         self.leave_path(out);
         self.colours.rest();
         self.shown = false;

@@ -58,6 +58,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
 impl State {
     fn act(&mut self, action: Action, out: &mut Vec<Out>) {
         use Action as A;
+        self.warned &= matches!(action, A::ConflictLeave | A::ConflictBack);
         match action {
             A::ConflictKeys => out.push(Out::Keys),
             A::ConflictLeave => self.close(out),
