@@ -190,6 +190,8 @@ fn failed() -> (Scene, Program) {
     program.wait_for("its hand-back failed: r tries that first");
     program.send("go on\r");
     program.wait_for("what w changed was not handed back: try that again first");
+    // what was typed is not lost
+    program.wait_for("❯ go on");
     (scene, program)
 }
 
@@ -209,6 +211,9 @@ fn a_hand_back_that_failed_is_tried_again_by_a_key() {
     program.wait_for("it has ended: it works again then");
     program.send("go on\r");
     program.until("its second answer", |program| program.screen().contains("nothing changed"));
+    // the draft goes first
+    program.send("\x03");
+    program.wait_gone("❯ go on");
     assert_eq!(crate::outside::rehearsal::quit(&mut program), 0);
     program.assert_clean();
 }
@@ -219,6 +224,8 @@ fn a_hand_back_that_failed_is_tried_again_by_a_command_and_told_at_the_next_open
     assert_eq!(scene.done(&["retry", "w"]), "w  1 taken\n");
     assert_eq!(scene.f(), X);
     assert!(scene.refused(&["retry", "w"]).contains("w has handed back already"));
+    program.send("\x03");
+    program.wait_gone("❯ go on");
     assert_eq!(crate::outside::rehearsal::quit(&mut program), 0);
     program.assert_clean();
     let command = scene.home.command(&["--model", &scene.model, "-c"]);

@@ -256,7 +256,10 @@ impl Post {
                 if !matches!(law.state(&whole), Some(State::Waiting | State::Preparing)) {
                     return Err(match law.any_lives(Some(&whole)) {
                         true => format!("its own agents are being ended: tell {path} again when they have"),
-                        false => format!("{path} cannot work again: who asked for it does not work any more"),
+                        false => {
+                            let asker = path.rsplit_once('/').map_or("who asked for it", |(asker, _)| asker);
+                            format!("{path} cannot work again while {asker} does not: tell {asker} first")
+                        }
                     });
                 }
                 agent.words.push(text);

@@ -8,6 +8,7 @@ use crate::api::agent::{AgentEnd, AgentNode, AgentState};
 use crate::api::board::{Live, Phase, Record, Status};
 use crate::api::command::AgentAsk;
 use crate::api::entry::{EntryBody, Level};
+use crate::api::event::Event as Told;
 use crate::base::{CallId, EntryId, chain};
 use crate::engine::owner::{Owner, Word};
 use crate::engine::{clock, spawn};
@@ -108,8 +109,12 @@ impl Owner {
         let over = row.end().is_some();
         match ask {
             AgentAsk::Message(text) => {
-                if let Err(why) = self.post.message(path, text, self.head.clone()) {
-                    self.say(Level::Warning, format!("It was not told: {why}."));
+                if let Err(why) = self.post.message(path, text.clone(), self.head.clone()) {
+                    self.say(
+                        Level::Warning,
+                        format!("It was not told: {why}. Your words are in your draft."),
+                    );
+                    self.event(Told::TakenBack { text, images: Vec::new() });
                 }
             }
             AgentAsk::Stop | AgentAsk::Delete | AgentAsk::Dismiss if over => {
