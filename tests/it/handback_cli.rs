@@ -340,10 +340,26 @@ fn what_is_damaged_or_was_cut_hides_nothing_else_and_is_not_dropped_unseen() {
     cut.make(&home.path("work"), &Progress::default()).unwrap();
     fs::create_dir(cut.dir().join("run")).unwrap();
     fs::write(cut.dir().join("run/plan.json"), "{}").unwrap();
+    fs::write(cut.dir().join("run/prepared.json"), "[]").unwrap();
     for flags in [&["drop", "cut"][..], &["drop", "cut", "--force"]] {
         let told = refused(&home, flags, 1);
-        assert!(told.contains("was cut before its end, and files of ") && cut.dir().exists(), "{told}");
+        assert!(told.contains("cut was cut half way, and files of ") && cut.dir().exists(), "{told}");
     }
+    // one that failed before anything was moved
+    fs::remove_dir_all(cut.dir().join("run")).unwrap();
+    windlass::store::private::replace(&cut.dir().join("failed"), b"No space left on device").unwrap();
+    fs::write(cut.copy().join("taken"), "cut's\n").unwrap();
+    fs::write(cut.copy().join("another"), "cut's\n").unwrap();
+    let told = refused(&home, &["drop", "cut"], 1);
+    assert!(
+        told.contains("its work is nowhere else; `windlass handback retry cut` tries again, and"),
+        "{told}"
+    );
+    assert_eq!(
+        done(&home, &["drop", "cut", "--force"]),
+        "cut: dropped, with 2 changed paths that had not come back\n"
+    );
+    assert!(!cut.dir().exists());
 }
 
 #[test]

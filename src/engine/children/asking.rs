@@ -248,7 +248,7 @@ impl Post {
             // a fresh copy would hide what is in its first one only
             Some(State::Ended(_)) if agent.holds_work() => Err(format!(
                 "what {path} changed was not handed back: try that again first (in the list of agents, or \
-                 `windlass handback retry`), or drop it (`windlass handback drop --force`)"
+                 `windlass handback retry {path}`), or drop it (`windlass handback drop {path} --force`)"
             )),
             Some(State::Cut | State::Ended(_)) => {
                 let again = matches!(law.state(&whole), Some(State::Ended(_)));

@@ -20,10 +20,12 @@ pub fn drop_child(
     for own in own(of, &all[0])? {
         all.push(of.child(&own)?);
     }
+    let mut lost = Vec::new();
     for child in &all {
         if let Some(why) = may_not_go(of, child, force)? {
             return Err(failed(why));
         }
+        lost.push(lost_with(child)?);
     }
     if !force {
         let with = match all.len() {
@@ -41,9 +43,11 @@ pub fn drop_child(
         }
     }
     // those below first: cut here, the rest is still found by its name
-    for child in all.iter().rev() {
-        child.room.drop_all().map_err(|error| refused(&error))?;
-        told.line(&format!("{}: dropped", child.name))?;
+    for (child, lost) in all.iter().zip(lost).rev() {
+        let handed = child.room.record().exists();
+        let dropped = if handed { child.room.drop_all() } else { child.room.drop_unhanded(&child.parent) };
+        dropped.map_err(|error| refused(&error))?;
+        told.line(&format!("{}: dropped{lost}", child.name))?;
     }
     Ok(0)
 }
@@ -63,13 +67,37 @@ fn own(of: &Of, child: &Child) -> Result<Vec<String>, Refused> {
     Ok(of.rooms()?.into_iter().map(|(name, _)| name).filter(is_own).collect())
 }
 
+/// What is nowhere else and goes with it, as the end of a line: nothing where all came back and was decided.
+fn lost_with(child: &Child) -> Result<String, Refused> {
+    let Standing { record, open, .. } = child.room.standing().map_err(|error| refused(&error))?;
+    Ok(match (record, open.len()) {
+        (Some(_), 0) => String::new(),
+        (Some(_), open) => format!(", with {open} open {}", conflicts(open)),
+        // what cannot be counted goes all the same
+        (None, _) => match child.room.unhanded() {
+            Ok(changed) => format!(", with {} that had not come back", paths(changed.len())),
+            Err(_) => ", with what had not come back".to_owned(),
+        },
+    })
+}
+
+fn conflicts(number: usize) -> &'static str {
+    if number == 1 { "conflict" } else { "conflicts" }
+}
+
+fn paths(number: usize) -> String {
+    if number == 1 { "1 changed path".to_owned() } else { format!("{number} changed paths") }
+}
+
 /// Why it cannot be dropped, or not without force.
 fn may_not_go(of: &Of, child: &Child, force: bool) -> Result<Option<String>, Refused> {
     let name = &child.name;
-    let Standing { record, open, cut, failed } = child.room.standing().map_err(|error| refused(&error))?;
-    if cut && child.parent.is_dir() {
+    let Standing { record, open, half, failed, .. } =
+        child.room.standing().map_err(|error| refused(&error))?;
+    if half && child.parent.is_dir() {
+        let ended = if failed.is_some() { "failed" } else { "was cut" };
         return Ok(Some(format!(
-            "the hand-back of {name} was cut before its end, and files of {} may stand beside their places; \
+            "the hand-back of {name} {ended} half way, and files of {} may stand beside their places; \
              `windlass handback retry {name}` ends it, and so does the session's next open; then drop the agent",
             child.parent.display()
         )));
@@ -84,15 +112,19 @@ fn may_not_go(of: &Of, child: &Child, force: bool) -> Result<Option<String>, Ref
         }
     }
     if !force && record.is_none() {
+        let again = match failed {
+            Some(_) => format!("`windlass handback retry {name}` tries again, and "),
+            None => String::new(),
+        };
         return Ok(Some(format!(
-            "{name} has not handed back, so its work is nowhere else; --force drops it all the same"
+            "{name} has not handed back, so its work is nowhere else; {again}--force drops it all the same"
         )));
     }
     if !force && !open.is_empty() {
-        let conflicts = if open.len() == 1 { "conflict" } else { "conflicts" };
         return Ok(Some(format!(
-            "{name} has {} open {conflicts}; resolve them, or drop the agent's versions with --force",
-            open.len()
+            "{name} has {} open {}; resolve them, or drop the agent's versions with --force",
+            open.len(),
+            conflicts(open.len())
         )));
     }
     Ok(None)

@@ -124,6 +124,15 @@ pub enum Error {
         /// What went wrong.
         source: Box<Error>,
     },
+    /// Files of the parent's directory may stand beside their places.
+    #[error(
+        "a hand-back to {} stands half, and files of it may stand beside their places; end it first (`windlass handback retry`)",
+        path.display()
+    )]
+    Half {
+        /// The parent's directory.
+        path: PathBuf,
+    },
     /// The workspace is gone.
     #[error("{} is gone: the workspace was dropped, or is that of an ended agent's agent and has another name now", path.display())]
     Dropped {

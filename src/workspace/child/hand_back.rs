@@ -300,11 +300,38 @@ impl Room {
         Some(String::from_utf8_lossy(&why).into_owned())
     }
 
-    /// Gives up the plan of a hand-back into a directory that goes. Nothing of it was put in place.
-    pub(super) fn forget_plan(&self, parent: &Path) -> Result<(), Error> {
+    /// Whether a hand-back that was begun and did not end may have moved files of the parent's directory: all that it
+    /// puts in place was prepared.
+    pub fn is_half(&self) -> bool {
+        !self.record().exists() && self.run().join("prepared.json").exists()
+    }
+
+    /// Gives up the plan of a hand-back of which nothing was put in place: what was prepared goes.
+    pub(super) fn forget_plan(&self, parent: &Beneath) -> Result<(), Error> {
         let versions = Versions::open(&self.versions())?;
-        let beneath = Beneath::open_ours(parent).map_err(Error::io("open", parent))?;
-        Run { dir: self.run(), parent: &beneath, versions: &versions, keeps_dir: &|_| false }.forget()
+        Run { dir: self.run(), parent, versions: &versions, keeps_dir: &|_| false }.forget()
+    }
+
+    /// Drops a workspace that has not handed back to `parent`, for good, with what was prepared there; refused where
+    /// files of the parent's directory may stand beside their places.
+    pub fn drop_unhanded(&self, parent: &Path) -> Result<(), Error> {
+        let _held = self.lock()?;
+        // one that is gone has nothing in it
+        if let Ok(beneath) = Beneath::open(parent) {
+            if self.is_half() {
+                return Err(Error::Half { path: parent.to_owned() });
+            }
+            if self.is_cut() {
+                self.forget_plan(&beneath)?;
+            }
+        }
+        remove_all(self.dir())
+    }
+
+    /// What the child changed and has not handed back, in order.
+    pub fn unhanded(&self) -> Result<Vec<TreePath>, Error> {
+        let Changes { base, child, ignored, .. } = scan(self)?;
+        Ok(changed(&base, &child).into_iter().filter(|path| !ignored.contains(path)).collect())
     }
 
     /// Keeps why it failed, for who looks later. Where even that cannot be written, the report tells it alone.

@@ -139,7 +139,10 @@ impl Rise<'_> {
             let lock = room.lock()?;
             match (fates, failed) {
                 (Fate::Holds, Some(error)) => return Err(Error::Own { name, source: Box::new(error) }),
-                (Fate::PlansAnew | Fate::Holds, _) => room.forget_plan(dir)?,
+                (Fate::PlansAnew | Fate::Holds, _) => {
+                    let beneath = Beneath::open_ours(dir).map_err(Error::io("open", dir))?;
+                    room.forget_plan(&beneath)?;
+                }
                 (Fate::Goes, _) => {
                     remove_all(room.dir())?;
                     continue;

@@ -27,6 +27,8 @@ pub struct Standing {
     pub open: Vec<TreePath>,
     /// Whether a hand-back was begun and not ended: running it again ends it.
     pub cut: bool,
+    /// Whether files of the directory may stand beside their places since then.
+    pub half: bool,
     /// Why the hand-back failed when it was tried last; none: it did not.
     pub failed: Option<String>,
 }
@@ -59,7 +61,7 @@ impl Room {
         let record = self.read_record()?;
         let open = record.as_ref().map_or(Ok(Vec::new()), |record| self.open_conflicts(record))?;
         let failed = if record.is_some() { None } else { self.failed() };
-        Ok(Standing { record, open, cut: self.is_cut(), failed })
+        Ok(Standing { record, open, cut: self.is_cut(), half: self.is_half(), failed })
     }
 
     /// The directory that it is a copy of, as it was named at its birth; none for one that was not made here.

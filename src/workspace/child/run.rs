@@ -22,6 +22,7 @@ use uuid::Uuid;
 use super::beneath::Beneath;
 use super::error::Error;
 use super::versions::Versions;
+use crate::base::chain;
 use crate::law::hand_back::carry::{Recorded, Stage, stage};
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::plan::{Plan, Way};
@@ -96,19 +97,15 @@ impl Run<'_> {
                     made = Some(planned);
                 }
                 Stage::Prepare => {
-                    let Some(mut planned) = made.take() else {
+                    let Some(planned) = made.take() else {
                         self.forget_plan()?;
                         continue;
                     };
-                    match self.prepare(&planned)? {
-                        Prepared::Whole(besides) => self.write("prepared.json", &besides)?,
-                        // nothing was moved yet: the plan is another one
-                        Prepared::Refused(refused) => {
-                            for at in refused {
-                                planned.plan.paths[at].verdict = Verdict::Conflict(Clash::Refused);
-                            }
-                            self.write("plan.json", &planned)?;
-                            made = Some(planned);
+                    match self.prepare_recorded(planned) {
+                        Ok(another) => made = another,
+                        Err(error) => {
+                            self.give_room_back();
+                            return Err(error);
                         }
                     }
                 }
@@ -126,6 +123,33 @@ impl Run<'_> {
                     return Ok((planned.plan, self.read("end.json")?));
                 }
             }
+        }
+    }
+
+    /// Prepares a plan, and records that it is. What the system refuses makes another plan of it, for nothing was moved yet.
+    fn prepare_recorded(&self, mut planned: Planned) -> Result<Option<Planned>, Error> {
+        match self.prepare(&planned)? {
+            Prepared::Whole(besides) => {
+                self.write("prepared.json", &besides)?;
+                Ok(None)
+            }
+            Prepared::Refused(refused) => {
+                for at in refused {
+                    planned.plan.paths[at].verdict = Verdict::Conflict(Clash::Refused);
+                }
+                self.write("plan.json", &planned)?;
+                Ok(Some(planned))
+            }
+        }
+    }
+
+    /// After preparing failed, for want of room as a rule: what was prepared goes. Where it cannot, the plan stays, and
+    /// who runs it again or drops it removes that.
+    fn give_room_back(&self) {
+        if self.recorded() == Recorded::Plan
+            && let Err(error) = self.forget_plan()
+        {
+            tracing::warn!("what was prepared for a hand-back stays for now: {}", chain(&error));
         }
     }
 

@@ -97,8 +97,7 @@ impl Versions {
         others: &[T],
         sync1: impl Fn(&T) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let written = std::mem::take(&mut *self.written());
-        let written: Vec<(Hash, PathBuf)> = written.into_iter().collect();
+        let written: Vec<(Hash, PathBuf)> = self.written().clone().into_iter().collect();
         let all: Vec<Either<'_, T>> = others
             .iter()
             .map(Either::Other)
@@ -112,6 +111,7 @@ impl Versions {
         })?;
         for (hash, new) in &written {
             std::fs::rename(new, self.path(*hash)).map_err(Error::io("keep a version in", &self.dir))?;
+            self.written().remove(hash);
         }
         if written.is_empty() { Ok(()) } else { Ok(private::sync_dir(&self.dir)?) }
     }
@@ -140,6 +140,15 @@ impl Versions {
                 Ok(Some(bytes))
             }
             Version::Absent | Version::Link { .. } | Version::InTheWay(_) => Ok(None),
+        }
+    }
+}
+
+impl Drop for Versions {
+    /// What got no name is nobody's: it gives its room back.
+    fn drop(&mut self) {
+        for new in self.written().values() {
+            let _ = std::fs::remove_file(new);
         }
     }
 }

@@ -23,7 +23,8 @@ use crate::law::hand_back::tree::{TreePath, Version};
 
 impl Run<'_> {
     /// Prepares everything, and makes it durable together with the kept versions. What the system refuses is told, and
-    /// nothing of it is decided then; a filesystem that cannot do what is to be done is an error, and nothing is left.
+    /// nothing of it is decided then; a filesystem that cannot do what is to be done is an error, and then who asked
+    /// removes what was prepared.
     pub(super) fn prepare(&self, planned: &Planned) -> Result<Prepared, Error> {
         let mut besides = Vec::new();
         for (at, way) in planned.plan.steps() {
@@ -31,10 +32,7 @@ impl Run<'_> {
             besides.push(self.nearest(path, way)?);
         }
         let steps = self.steps(planned, besides.clone());
-        if let Err(error) = self.try_moves(planned, &steps) {
-            self.wipe(planned)?;
-            return Err(error);
-        }
+        self.try_moves(planned, &steps)?;
         let prepared: Vec<&Step<'_>> = steps.iter().filter(|step| step.way != Way::Remove).collect();
         let (mut refused, mut buffer) = (Vec::new(), vec![0; SMALL_MAX + 1]);
         for step in &prepared {
