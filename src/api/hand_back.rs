@@ -10,6 +10,7 @@ use crate::base::Millis;
 use crate::law::hand_back::merge1::Verdict;
 use crate::law::hand_back::renames::Rename;
 use crate::law::hand_back::tree::{TreePath, Version};
+use crate::law::merge::back::Back;
 use crate::law::merge::decision::Decision;
 use crate::law::merge::resolution::Choice;
 
@@ -118,6 +119,16 @@ pub struct Draft {
     pub decisions: Vec<Decision>,
     /// Whether the file may be run by its owner, where the person said so.
     pub executable: Option<bool>,
+    /// The steps that can be taken back, the newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backs: Vec<Back>,
+}
+
+impl Draft {
+    /// Whether nothing is decided in it.
+    pub fn is_empty(&self) -> bool {
+        self.whole.is_none() && self.decisions.is_empty() && self.executable.is_none()
+    }
 }
 
 /// What a path gets.

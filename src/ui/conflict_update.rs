@@ -10,7 +10,7 @@ use crate::ui::action::{ACTIONS, Action, Layer};
 use crate::ui::chrome;
 use crate::ui::input::{Key, Mouse, MouseDid};
 use crate::ui::keymap::Meaning;
-use crate::ui::model::{Asker, Model};
+use crate::ui::model::{Asker, Model, Toast};
 use crate::ui::msg::{Effect, Exit};
 use crate::ui::overlay::{Overlay, catalog};
 use crate::ui::pane::conflict::{self, Out};
@@ -21,6 +21,9 @@ use crate::ui::widget::text::{broken, ellipsis, tame, width};
 
 /// Rows that a turn of the wheel scrolls.
 const WHEEL_ROWS: i32 = 3;
+
+/// How long words that came by themselves stay at least, whatever is pressed.
+const READ: Millis = Millis(1500);
 
 /// Most keys that wait for what they are for.
 const AHEAD_MAX: usize = 64;
@@ -42,6 +45,16 @@ pub fn enter_child(model: &mut Model, child: String, now: Millis, out: &mut Vec<
 
 /// Gives the viewer a message and does what it wants.
 pub fn to_conflict(model: &mut Model, msg: conflict::Msg, now: Millis, out: &mut Vec<Effect>) {
+    // an answer to a key goes with the next one; what came by itself is to be read first
+    let by_key = !matches!(
+        msg,
+        conflict::Msg::Answered { .. }
+            | conflict::Msg::Time(_)
+            | conflict::Msg::Compared
+            | conflict::Msg::Refresh
+            | conflict::Msg::NotAsked(_)
+    );
+    let stays = if by_key { Millis(0) } else { READ };
     let all = conflict::update(&mut model.conflict, msg);
     model.conflict.happened(now);
     for wanted in all {
@@ -60,8 +73,9 @@ pub fn to_conflict(model: &mut Model, msg: conflict::Msg, now: Millis, out: &mut
             Out::Close => {}
             Out::Say(said) => {
                 let words = said.words(&model.keymap);
-                model.say(words, now);
+                say(model, words, stays, now);
             }
+            Out::Unsay => model.toast = model.toast.take().filter(|toast| toast.key_from.is_none()),
         }
     }
 }
@@ -89,6 +103,7 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
 /// A key for the viewer.
 pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
     let edits = model.conflict.edits();
+    said_before(model, now);
     if !model.ahead.is_empty() {
         return behind(model, key, now, out);
     }
@@ -119,11 +134,24 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             Some(c) => {
                 let (keys, back) =
                     (model.keymap.hint(Action::ConflictKeys), model.keymap.hint(Action::ConflictLeave));
-                model.say(format!("`{c}` does nothing here: {keys} shows the keys, {back} leaves"), now);
+                let words = format!("`{c}` does nothing here: {keys} shows the keys, {back} leaves");
+                say(model, words, Millis(0), now);
             }
             None => {}
         },
     }
+}
+
+/// Tells the person something that the first key after this time takes away.
+fn say(model: &mut Model, words: String, stays: Millis, now: Millis) {
+    model.say(words, now);
+    model.toast = model.toast.take().map(|toast| Toast { key_from: Some(now.plus(stays)), ..toast });
+}
+
+/// Something is pressed: what was said to a key before is done with.
+fn said_before(model: &mut Model, now: Millis) {
+    let stays = |toast: &Toast| toast.key_from.is_none_or(|from| from > now);
+    model.toast = model.toast.take().filter(stays);
 }
 
 fn layers(edits: bool) -> &'static [Layer] {
@@ -172,16 +200,20 @@ pub fn catch_up(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
 
 /// A paste: text for the result where that is written, else nothing.
 pub fn paste(model: &mut Model, text: String, now: Millis, out: &mut Vec<Effect>) {
+    said_before(model, now);
     if model.conflict.edits() {
         to_conflict(model, conflict::Msg::Paste(text), now, out);
     } else {
         let key = model.keymap.hint(Action::ConflictEdit);
-        model.say(format!("nothing was pasted: {key} writes the result by hand"), now);
+        say(model, format!("nothing was pasted: {key} writes the result by hand"), Millis(0), now);
     }
 }
 
 /// The wheel scrolls, a click selects a path or a hunk.
 pub fn on_mouse(model: &mut Model, mouse: Mouse, now: Millis, out: &mut Vec<Effect>) {
+    if mouse.did == MouseDid::Press {
+        said_before(model, now);
+    }
     let msg = match mouse.did {
         MouseDid::WheelUp => conflict::Msg::Scroll(-WHEEL_ROWS),
         MouseDid::WheelDown => conflict::Msg::Scroll(WHEEL_ROWS),

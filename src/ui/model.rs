@@ -122,6 +122,8 @@ pub struct Toast {
     pub text: String,
     /// Until when they stand.
     pub until: Millis,
+    /// From when on a key takes them away before that; none: no key does.
+    pub key_from: Option<Millis>,
 }
 
 /// Views that were left: opened again, they stand where they were.
@@ -369,7 +371,7 @@ impl Model {
     pub fn say(&mut self, text: impl Into<String>, now: Millis) {
         let text = text.into();
         let ms = 3000 + 40 * text.len().min(200) as u64;
-        self.toast = Some(Toast { text, until: now.plus(Millis(ms)) });
+        self.toast = Some(Toast { text, until: now.plus(Millis(ms)), key_from: None });
     }
 
     /// Whether what is typed goes to a job.

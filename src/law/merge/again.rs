@@ -5,12 +5,10 @@
 //! again when its lines are back. What was written by hand and does not fit is one step back besides, in the place of
 //! what is there now. The steps stay: when all are taken back, nothing is decided.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-
+use super::back::{self, Back};
 use super::decision::{Decision, Filled};
 use super::regions::{Side, Three};
-use super::resolution::{Choice, Resolution, Step, before};
+use super::resolution::{Choice, Resolution};
 use super::written::written;
 
 /// Most decisions that are set aside; beyond, the oldest go, those written by hand last.
@@ -46,7 +44,7 @@ impl Resolution {
         let (kept, lost): (Vec<_>, Vec<_>) =
             decisions.into_iter().partition(|decision| filled.take(decision));
         let now = filled.choices();
-        let steps = steps(self, &fresh, now.clone());
+        let steps = back::steps(&self.backs(), &fresh, &mut now.clone());
         let (back, aside): (Vec<_>, Vec<_>) =
             self.aside().iter().cloned().partition(|decision| filled.take(decision));
         let with = filled.choices();
@@ -60,14 +58,21 @@ impl Resolution {
         Again { resolution, kept, lost: lost_count, by_hand }
     }
 
-    /// Goes on with what was decided of the same base and child before.
-    pub fn resumed(three: Three, decisions: Vec<Decision>) -> Again {
+    /// Goes on with what was decided of the same base and child before, and with its steps, the newest first; what no
+    /// step made is taken back after them, one place at a time.
+    pub fn resumed(three: Three, decisions: Vec<Decision>, backs: &[Back]) -> Again {
         let fresh = Resolution::new(three);
         let mut filled = Filled::new(&fresh);
         let (kept, lost): (Vec<_>, Vec<_>) =
             decisions.into_iter().partition(|decision| filled.take(decision));
+        let now = filled.choices();
+        let mut left = now.clone();
+        let newer = back::steps(backs, &fresh, &mut left);
+        let mut steps = back::rest(&fresh, &left);
+        steps.extend(newer);
         let mut resolution = fresh.clone();
-        resolution.put(filled.choices());
+        resolution.put(now);
+        resolution.set_steps(steps);
         let (newly, lost_count) = (by_hand(&lost), lost.len());
         resolution.set_aside(lost, Vec::new());
         let by_hand = resolution.leave_written(newly);
@@ -143,53 +148,4 @@ impl Resolution {
 
 fn by_hand(decisions: &[Decision]) -> bool {
     decisions.iter().any(|decision| decision.by_hand().is_some())
-}
-
-/// The steps of a resolution, as they are in another one of the same base and child, which has these choices now. A step
-/// that changed nothing that is still there is none.
-fn steps(old: &Resolution, fresh: &Resolution, mut now: Vec<Choice>) -> Vec<Step> {
-    let mut walk = old.clone();
-    let mut steps = Vec::new();
-    while let Some(places) = walk.last_step() {
-        walk.undo();
-        let mut step = Step::new();
-        let mut change = |at: usize, choice: Choice| {
-            if choice != now[at] {
-                now[at] = choice.clone();
-                step.push((at, choice));
-            }
-        };
-        let mut among = BTreeSet::new();
-        for place in places {
-            let region = &old.regions()[place];
-            if !region.is_hunk() {
-                among.extend(unchanged(fresh, &region.base));
-            } else if let Some(at) = fresh.same_hunk(old, place) {
-                let made = walk.is_made(place);
-                change(at, if made { walk.choices()[place].clone() } else { before(&fresh.regions()[at]) });
-            }
-        }
-        for at in among {
-            let mut filled = Filled::new(fresh);
-            for from in unchanged(&walk, &fresh.regions()[at].base).filter(|from| walk.is_made(*from)) {
-                for decision in walk.decisions_of(from) {
-                    filled.take(&decision);
-                }
-            }
-            change(at, filled.choice(at));
-        }
-        if !step.is_empty() {
-            steps.push(step);
-        }
-    }
-    steps.reverse();
-    steps
-}
-
-/// The regions that nobody changed and that have some of these lines of the base, or are beside them.
-fn unchanged(of: &Resolution, base: &Range<usize>) -> impl Iterator<Item = usize> {
-    let regions = of.regions();
-    let first = regions.partition_point(|region| region.base.end < base.start);
-    let end = regions.partition_point(|region| region.base.start <= base.end);
-    (first..end.max(first)).filter(|at| !regions[*at].is_hunk())
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::again::Again;
+use super::back::Back;
 use super::decision::Decision;
 use super::regions::{Side, Three};
 use super::resolution::{Choice, Resolution};
@@ -78,7 +79,7 @@ fn everything_is_set_aside_while_the_parents_file_is_gone() {
     now.edit(b"ONE\ntwo\ndrei\nfour\nfive\nsix\nSEVEN\nmine\n");
     let gone = now.again(with(&now, b""));
     assert_eq!((gone.kept, gone.lost), (0, 2));
-    let resumed = Resolution::resumed(with(&now, &parent), gone.resolution.kept());
+    let resumed = Resolution::resumed(with(&now, &parent), gone.resolution.kept(), &[]);
     assert_eq!((resumed.kept, resumed.lost), (2, 0));
     assert_eq!(resumed.resolution.result(), now.result());
     let mut back = gone.resolution.again(with(&now, &parent));
@@ -168,6 +169,25 @@ fn outside(now: &Resolution, parent: &[u8]) -> Result<Resolution, TestCaseError>
     Ok(resolution)
 }
 
+/// What is kept goes on as it was, with each of its steps; without those, all of it is taken back all the same.
+fn restarted(now: &Resolution) -> Result<(), TestCaseError> {
+    let again = |backs: &[Back]| Resolution::resumed(now.three().clone(), now.decisions(), backs).resolution;
+    let (mut before, mut with, mut without) = (now.clone(), again(&now.kept_backs()), again(&[]));
+    prop_assert_eq!(without.choices(), now.choices());
+    loop {
+        prop_assert_eq!(with.choices(), before.choices());
+        prop_assert_eq!(with.result(), before.result());
+        let undone = before.undo();
+        prop_assert_eq!(with.undo(), undone);
+        if !undone {
+            break;
+        }
+    }
+    while without.undo() {}
+    prop_assert_eq!(without.choices(), before.choices());
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -207,9 +227,7 @@ proptest! {
                 Did::Back(Some(at)) => now = outside(&now, &line_changed(&first, at, false, b"theirs\n"))?,
                 Did::Undo => drop(now.undo()),
             }
-            let resumed = Resolution::resumed(now.three().clone(), now.decisions()).resolution;
-            prop_assert_eq!(resumed.choices(), now.choices());
-            prop_assert_eq!(resumed.result(), now.result());
+            restarted(&now)?;
         }
         let fresh = Resolution::new(now.three().clone());
         while now.undo() {}

@@ -129,9 +129,15 @@ impl Resolution {
         here.find(fits).map(Place::Hunk)
     }
 
-    /// The hunk whose lines are those of a hunk of another resolution with the same base and child.
-    pub(super) fn same_hunk(&self, other: &Resolution, at: usize) -> Option<usize> {
-        match self.place(other.decisions_of(at).first()?)? {
+    /// The hunk whose lines are those of a hunk of another resolution with the same base and child, the parent's too.
+    pub fn same_hunk(&self, other: &Resolution, at: usize) -> Option<usize> {
+        other.regions().get(at).filter(|region| region.is_hunk())?;
+        self.hunk_of(other.decisions_of(at).first()?)
+    }
+
+    /// The hunk that a decision of the same base and child is for.
+    pub(super) fn hunk_of(&self, decision: &Decision) -> Option<usize> {
+        match self.place(decision)? {
             Place::Hunk(hunk) => Some(hunk),
             Place::Among(_) => None,
         }

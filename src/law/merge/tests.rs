@@ -116,7 +116,7 @@ proptest! {
         let shown: Vec<u8> = now.lines().flat_map(|line| line.bytes.to_vec()).collect();
         prop_assert_eq!(&shown, &edit);
         prop_assert_eq!(now.regions(), &regions[..]);
-        let resumed = Resolution::resumed(three, now.decisions());
+        let resumed = Resolution::resumed(three, now.decisions(), &[]);
         prop_assert_eq!(resumed.resolution.choices(), now.choices());
         prop_assert_eq!((resumed.lost, resumed.resolution.result()), (0, now.result()));
         // each hunk can be chosen again, whatever was made of it

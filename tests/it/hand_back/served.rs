@@ -13,6 +13,7 @@ use windlass::base::SessionId;
 use windlass::engine::Which;
 use windlass::law::hand_back::merge1::{Clash, Verdict};
 use windlass::law::hand_back::tree::{TreePath, Version};
+use windlass::law::merge::back::Back;
 use windlass::law::merge::decision::Decision;
 use windlass::law::merge::resolution::Choice;
 use windlass::workspace::child::resolve::Written;
@@ -281,8 +282,9 @@ fn choices_wait_for_the_next_open_whatever_happens_to_the_parents_file() {
     };
     let draft = Draft {
         whole: Some((seen.parent.version, Choice::Child)),
-        decisions: vec![decision],
+        decisions: vec![decision.clone()],
         executable: Some(true),
+        backs: vec![Back { hunks: vec![decision], among: vec![0..1, 2..3], written: Vec::new() }],
     };
     let keep = |draft: Option<Draft>| HandBackAsk::KeepDraft {
         child: "manual".into(),

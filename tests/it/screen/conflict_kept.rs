@@ -120,6 +120,92 @@ fn what_does_not_fit_is_counted_and_what_was_written_by_hand_is_one_step_back() 
 }
 
 #[test]
+fn keys_are_for_the_hunk_that_was_looked_at_after_a_change_outside() {
+    let (mut desk, mut screen) = at_lexer();
+    // the fourth of four hunks; a fifth comes above it
+    desk.keys(&mut screen, "enter n n");
+    assert!(screen.shown().contains("hunk 4 of 4 · open"), "{}", screen.shown());
+    let mine = lexer().0.replace("//! A lexer.", "//! My lexer.");
+    let shown = changed(&mut desk, &mut screen, file(&mine));
+    assert!(shown.contains("hunk 5 of 5 · open") && shown.contains("changed outside"), "{shown}");
+    desk.keys(&mut screen, "c");
+    let hunk = screen.model.conflict.keeps();
+    let Some(HandBackAsk::KeepDraft { draft: Some(draft), .. }) = hunk else { panic!("{hunk:?}") };
+    assert_eq!(draft.decisions.len(), 1);
+    assert!(draft.decisions[0].parent.as_ref().is_some_and(|had| had.starts_with(b"    assert_eq!")));
+}
+
+#[test]
+fn a_choice_typed_before_it_was_seen_that_its_hunk_is_gone_takes_nothing() {
+    for gone in [file(lexer().0.replace("a b", "a b c")), There::Absent] {
+        let (mut desk, mut screen) = at_lexer();
+        desk.keys(&mut screen, "enter n n");
+        let shown = changed(&mut desk, &mut screen, gone.clone());
+        let said = match gone {
+            There::Absent => "it is chosen for the whole path now",
+            _ => "the hunk that you looked at is another one now",
+        };
+        assert!(shown.contains(said), "{shown}");
+        desk.keys(&mut screen, "c");
+        assert!(
+            screen.shown().contains("nothing was chosen; look, and press it again"),
+            "{}",
+            screen.shown()
+        );
+        assert_eq!(screen.model.conflict.keeps(), None);
+        desk.keys(&mut screen, "c");
+        assert!(screen.model.conflict.keeps().is_some());
+    }
+    // who has moved since has looked
+    let (mut desk, mut screen) = at_lexer();
+    desk.keys(&mut screen, "enter n n");
+    changed(&mut desk, &mut screen, file(lexer().0.replace("a b", "a b c")));
+    desk.keys(&mut screen, "N p");
+    assert!(screen.model.conflict.keeps().is_some());
+}
+
+#[test]
+fn words_to_a_key_go_with_the_next_one() {
+    let (mut desk, mut screen) = at_lexer();
+    desk.keys(&mut screen, "enter f c");
+    assert!(screen.shown().contains("the whole file: child"), "{}", screen.shown());
+    desk.keys(&mut screen, "u");
+    assert!(!screen.shown().contains("the whole file"), "{}", screen.shown());
+    desk.keys(&mut screen, "g N");
+    assert!(screen.shown().contains("no further change above"), "{}", screen.shown());
+    desk.keys(&mut screen, "j");
+    assert!(!screen.shown().contains("no further"), "{}", screen.shown());
+    // what came by itself is to be read, whatever is typed
+    changed(&mut desk, &mut screen, file(lexer().0.replace("a b", "a b c")));
+    desk.keys(&mut screen, "j");
+    assert!(screen.shown().contains("changed outside"), "{}", screen.shown());
+    screen.now += 1600;
+    desk.keys(&mut screen, "j");
+    assert!(!screen.shown().contains("changed outside"), "{}", screen.shown());
+}
+
+#[test]
+fn steps_are_taken_back_in_the_next_run_too() {
+    let (mut desk, mut screen) = at_lexer();
+    desk.keys(&mut screen, "enter c e m i n e space esc f p q");
+    let mut next = open(&mut desk, 140, 45);
+    select(&mut desk, &mut next, "src/lexer.rs");
+    assert!(next.shown().contains("all chosen"), "{}", next.shown());
+    desk.keys(&mut next, "enter u n n");
+    assert!(next.shown().contains("mine "), "{}", next.shown());
+    desk.keys(&mut next, "u");
+    assert!(
+        next.shown().contains("hunk 4 of 4 · open · 1 open") && !next.shown().contains("mine "),
+        "{}",
+        next.shown()
+    );
+    desk.keys(&mut next, "u");
+    assert!(next.shown().contains("2 open"), "{}", next.shown());
+    desk.keys(&mut next, "u");
+    assert!(next.shown().contains("nothing was chosen that could be taken back"), "{}", next.shown());
+}
+
+#[test]
 fn what_is_being_written_by_hand_is_kept_when_the_program_ends() {
     let (mut desk, mut screen) = at_lexer();
     desk.keys(&mut screen, "enter e m i n e");

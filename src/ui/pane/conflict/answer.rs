@@ -10,6 +10,10 @@ use crate::api::hand_back::{ByHand, HandBack, HandBackAsk, HandBackPath, HandBac
 use crate::law::hand_back::tree::TreePath;
 use crate::ui::action::Action;
 
+fn open_of(all: &[HandBack]) -> usize {
+    all.iter().flat_map(|one| &one.paths).filter(|path| path.is_open()).count()
+}
+
 impl State {
     /// Asks what there is, unless that is on its way.
     pub(super) fn refresh(&mut self, out: &mut Vec<Out>) {
@@ -108,6 +112,10 @@ impl State {
             [only] => Some(only.child.clone()),
             _ => None,
         };
+        if self.all.as_ref().is_some_and(|old| open_of(old) != open_of(&all)) {
+            // how many are open was said, perhaps
+            out.push(Out::Unsay);
+        }
         self.all = Some(all);
         self.trouble = None;
         if let Some(child) = self.child.take_if(|_| !known) {
@@ -276,6 +284,10 @@ impl State {
     pub(super) fn made(&mut self, made: Made, out: &mut Vec<Out>) {
         let Made { open, counted, then } = made;
         let (path, by_hand) = (open.sides.path.clone(), open.by_hand);
+        if counted.turned.is_some() && matches!(then, Then::Again { moved: true } | Then::Changed(_)) {
+            // keys that waited were for what was seen before
+            (self.turned, self.stumbled) = (true, true);
+        }
         if let Some(old) = self.open.replace(open) {
             self.colours.forget(old.id);
         }

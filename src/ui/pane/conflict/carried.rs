@@ -8,6 +8,7 @@ use super::said::Said;
 use super::text::Text;
 use crate::api::hand_back::Draft;
 use crate::law::merge::again::Again;
+use crate::law::merge::regions::Side;
 use crate::law::merge::resolution::Resolution;
 use crate::ui::action::Action;
 
@@ -18,8 +19,25 @@ pub(super) struct Carried {
     resolution: Option<Resolution>,
     /// What was kept, and what did not fit.
     draft: Draft,
-    /// The first row and column that were seen.
-    seen: (usize, usize),
+    was: Was,
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, Default)]
+enum Was {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What is no text to be merged.
+    Form,
+    /// A text.
+    Text {
+        /// The hunk that keys were for, and the rows above it that were in sight.
+        hunk: Option<(usize, usize)>,
+        /// The first row and column that were seen.
+        top: usize,
+        left: usize,
+    },
 }
 
 /// What became of it.
@@ -33,6 +51,8 @@ pub(super) struct Counted {
     by_hand: bool,
     /// Choices of a text that is not there.
     waiting: usize,
+    /// What keys are for is not what was looked at: in words.
+    pub turned: Option<&'static str>,
 }
 
 impl Carried {
@@ -45,9 +65,17 @@ impl Carried {
     pub fn of(open: &Open) -> Carried {
         let draft = open.decided().unwrap_or_default();
         let text = open.text.as_ref().filter(|text| text.fixed.is_none());
-        let seen = text.map_or((0, 0), |text| (text.top, text.left));
+        let was = match text {
+            None if open.form.is_some() => Was::Form,
+            None => Was::Nothing,
+            Some(text) => {
+                let above = |hunk: usize| text.table.of(hunk).start.saturating_sub(text.top);
+                let hunk = text.current.map(|hunk| (hunk, above(hunk)));
+                Was::Text { hunk, top: text.top, left: text.left }
+            }
+        };
         let resolution = text.map(|text| &text.resolution).or(open.waits.as_ref()).cloned();
-        Carried { resolution, draft, seen }
+        Carried { resolution, draft, was }
     }
 }
 
@@ -56,10 +84,10 @@ impl Open {
     pub fn decided(&self) -> Option<Draft> {
         let chosen = self.form.as_ref().and_then(|form| form.choice().cloned());
         let text = self.text.as_ref().filter(|text| text.fixed.is_none());
-        let decisions = match (text, &self.waits) {
+        let (decisions, backs) = match (text, &self.waits) {
             (Some(text), _) => text.decided(),
-            (None, Some(resolution)) => resolution.kept(),
-            (None, None) => self.rest.decisions.clone(),
+            (None, Some(resolution)) => (resolution.kept(), resolution.kept_backs()),
+            (None, None) => (self.rest.decisions.clone(), self.rest.backs.clone()),
         };
         let made = text.filter(|text| text.mode_made).map(|text| text.executable);
         let draft = Draft {
@@ -68,28 +96,35 @@ impl Open {
                 .or_else(|| self.rest.whole.clone()),
             decisions,
             executable: made.or(self.rest.executable),
+            backs,
         };
-        (draft != Draft::default()).then_some(draft)
+        (!draft.is_empty()).then_some(draft)
     }
 
     /// Takes up what was decided: what fits what is there now, and the rest for later.
     pub(super) fn take_up(&mut self, versions: Option<Versions>, carried: Carried) -> Counted {
-        let Carried { resolution, draft: Draft { whole, decisions, executable }, seen } = carried;
+        let Carried { resolution, draft: Draft { whole, decisions, executable, backs }, was } = carried;
         self.rest.whole = whole.filter(|(version, choice)| {
             let form = self.form.as_mut().filter(|_| *version == self.sides.parent.version);
             !form.is_some_and(|form| form.resume(choice))
         });
         match versions {
             Some(Versions { three, seen: sides, fixed: None, executable: mode }) => {
-                let Again { resolution, kept, lost, by_hand } = match resolution {
+                let Again { resolution: now, kept, lost, by_hand } = match &resolution {
                     Some(resolution) => resolution.again(three),
-                    None => Resolution::resumed(three, decisions),
+                    None => Resolution::resumed(three, decisions, &backs),
                 };
-                let mut text = Text::of(resolution, &sides, None);
-                (text.top, text.left) = seen;
+                let mut text = Text::of(now, &sides, None);
+                let turned = match (was, &resolution) {
+                    (Was::Text { .. }, Some(old)) if go_on(&mut text, old, was) => {
+                        Some("the hunk that you looked at is another one now")
+                    }
+                    (Was::Nothing | Was::Text { .. }, _) => None,
+                    (Was::Form, _) => Some("it is chosen by hunk now"),
+                };
                 (text.executable, text.mode_made) = (executable.unwrap_or(mode), executable.is_some());
                 self.text = Some(text);
-                Counted { kept, lost, by_hand, waiting: 0 }
+                Counted { kept, lost, by_hand, waiting: 0, turned }
             }
             looked_at => {
                 self.text = looked_at
@@ -97,11 +132,37 @@ impl Open {
                     .filter(|text| !text.hunks().is_empty());
                 let waiting = decisions.len();
                 (self.waits, self.rest.executable) = (resolution, executable);
-                self.rest.decisions = decisions;
-                Counted { waiting, ..Counted::default() }
+                (self.rest.decisions, self.rest.backs) = (decisions, backs);
+                let turned = match was {
+                    Was::Text { .. } => Some("it is chosen for the whole path now"),
+                    Was::Form => Some("what you looked at is another one now"),
+                    Was::Nothing => None,
+                };
+                let turned = turned.filter(|_| self.form.is_some());
+                Counted { waiting, turned, ..Counted::default() }
             }
         }
     }
+}
+
+/// Goes to the hunk that keys were for, or to what is in its place; whether it is another one now.
+fn go_on(text: &mut Text, old: &Resolution, was: Was) -> bool {
+    let Was::Text { hunk, top, left } = was else { return false };
+    text.left = left;
+    let Some((hunk, above)) = hunk else {
+        (text.current, text.top) = (None, top);
+        return false;
+    };
+    let of_same = |side: Side| old.three().bytes(side) == text.resolution.three().bytes(side);
+    let same = text.resolution.same_hunk(old, hunk).filter(|_| of_same(Side::Base) && of_same(Side::Child));
+    let from = old.regions()[hunk].base.start;
+    let beside = || {
+        let after = text.hunks().partition_point(|at| text.resolution.regions()[*at].base.end < from);
+        text.hunks().get(after).or(text.hunks().last()).copied()
+    };
+    text.current = same.or_else(beside);
+    text.top = text.current.map_or(0, |at| text.table.of(at).start.saturating_sub(above));
+    same.is_none()
 }
 
 impl Counted {
@@ -113,7 +174,7 @@ impl Counted {
     /// In words.
     pub fn said(self, before: String) -> Said {
         let count = |n: usize| if n == 1 { "1 choice".to_owned() } else { format!("{n} choices") };
-        let Counted { kept, lost, by_hand, waiting } = self;
+        let Counted { kept, lost, by_hand, waiting, turned } = self;
         let said = match (kept, lost, waiting) {
             (.., waiting @ 1..) => {
                 let are = if waiting == 1 { "is" } else { "are" };
@@ -123,10 +184,14 @@ impl Counted {
             (kept, 0, 0) => format!("{before}{} kept", count(kept)),
             (kept, lost, 0) => format!("{before}{} kept, {lost} to be made again", count(kept)),
         };
-        if by_hand {
+        let said = if by_hand {
             Said::from(format!("{said}; ")).key(Action::ConflictUndo).and(" shows what was written by hand")
         } else {
             said.into()
+        };
+        match turned {
+            Some(words) => said.and(format!("; {words}")),
+            None => said,
         }
     }
 }

@@ -87,6 +87,8 @@ pub struct State {
     trouble: Option<String>,
     /// What was asked last could not be done: keys that waited for it are not for what comes instead.
     stumbled: bool,
+    /// What keys are for became another one by itself: the first choice may have been meant for what was there.
+    turned: bool,
     /// What is being written by hand is of versions that are others now: it is looked at when that is done.
     stale: bool,
     keeping: Keeping,
@@ -231,6 +233,8 @@ pub enum Out {
     Close,
     /// Tell the person.
     Say(Said),
+    /// What was told is not so any more.
+    Unsay,
 }
 
 impl State {
@@ -252,6 +256,7 @@ impl State {
             kept: Vec::new(),
             trouble: None,
             stumbled: false,
+            turned: false,
             stale: false,
             keeping: Keeping::default(),
             watch: Watch::default(),

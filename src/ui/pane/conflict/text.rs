@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::edit::Editor;
 use super::said::Said;
 use super::{Look, words};
+use crate::law::merge::back::Back;
 use crate::law::merge::decision::Decision;
 use crate::law::merge::regions::{Changed, Ending, Side, Whitespace};
 use crate::law::merge::resolution::{Choice, Resolution};
@@ -227,15 +228,15 @@ impl Text {
         changed
     }
 
-    /// What is decided, with what is being written by hand.
-    pub fn decided(&self) -> Vec<Decision> {
+    /// What is decided, with what is being written by hand, and the steps.
+    pub fn decided(&self) -> (Vec<Decision>, Vec<Back>) {
         match self.editor.as_ref().filter(|editor| editor.is_touched()) {
             Some(editor) => {
                 let mut with = self.resolution.clone();
                 with.edit(&editor.text());
-                with.kept()
+                (with.kept(), with.kept_backs())
             }
-            None => self.resolution.kept(),
+            None => (self.resolution.kept(), self.resolution.kept_backs()),
         }
     }
 

@@ -28,6 +28,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
         Msg::Time(now) => state.on_time(now, &mut out),
         Msg::Compared => {
             if let Some(made) = state.worker.take() {
+                out.push(Out::Unsay);
                 state.made(made, &mut out);
             }
         }
@@ -46,7 +47,10 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
                 text.scroll(i64::from(rows), height);
             }
         }
-        Msg::Click { column, row } => state.click(column, row, &mut out),
+        Msg::Click { column, row } => {
+            state.turned = false;
+            state.click(column, row, &mut out);
+        }
         Msg::Write(choice) => state.write_open(&choice, &mut out),
         Msg::Edited(bytes) => state.edited(bytes, &mut out),
         Msg::Answered { token, reply } => state.answered(token, reply, &mut out),
@@ -59,6 +63,10 @@ impl State {
     fn act(&mut self, action: Action, out: &mut Vec<Out>) {
         use Action as A;
         self.warned &= matches!(action, A::ConflictLeave | A::ConflictBack);
+        if std::mem::take(&mut self.turned) && chooses(action) {
+            let said = "it was changed outside, and this is not what you looked at: nothing was chosen; look, and press it again";
+            return out.push(Out::Say(said.into()));
+        }
         match action {
             A::ConflictKeys => out.push(Out::Keys),
             A::ConflictLeave => self.close(out),
@@ -152,6 +160,27 @@ impl State {
         self.look.whitespace = next;
         out.push(Out::Say(words.into()));
     }
+}
+
+/// Whether an action chooses something.
+fn chooses(action: Action) -> bool {
+    use Action as A;
+    matches!(
+        action,
+        A::ConflictParent
+            | A::ConflictChild
+            | A::ConflictBoth
+            | A::ConflictBothChildFirst
+            | A::ConflictBase
+            | A::ConflictOpenParent
+            | A::ConflictOpenChild
+            | A::ConflictOpenBoth
+            | A::ConflictOpenBothChildFirst
+            | A::ConflictOpenBase
+            | A::ConflictFileParent
+            | A::ConflictFileChild
+            | A::ConflictFileBase
+    )
 }
 
 /// What can be seen next where there is room for one.
