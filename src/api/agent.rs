@@ -77,6 +77,8 @@ pub struct AgentRow {
     pub node: AgentNode,
     /// How it is held inside its copy; none: it has none, or that is not known yet.
     pub held: Option<Hold>,
+    /// Which paths of the directory are not in its copy, in words; none: all are, or that is not known any more.
+    pub lacks: Option<String>,
     /// How it stands.
     pub state: AgentState,
     /// Calls that it made so far.

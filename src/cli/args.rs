@@ -16,7 +16,8 @@ Keys come from ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, a variable tha
 keys.json (mode 0600). Settings: `windlass config show`. Something does not work: `windlass doctor`.
 
 Exit codes: 0 done; 1 the turn or the command failed; 2 usage (a bad flag, an unknown model, provider or
-session); 4 an approval was needed that nobody could give; 130 interrupted.";
+session); 3 the turn is done, and what an agent changed did not come back; 4 an approval was needed that
+nobody could give; 130 interrupted.";
 
 /// A full-screen terminal program for coding with a language model.
 ///

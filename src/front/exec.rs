@@ -27,6 +27,8 @@ use super::exec_events::{self, Reader};
 pub const EXIT_DONE: u8 = 0;
 /// The turn failed.
 pub const EXIT_FAILED: u8 = 1;
+/// The turn ended well, and what an agent changed did not come back: its hand-back failed.
+pub const EXIT_NOT_BACK: u8 = 3;
 /// An approval was needed that nobody could give.
 pub const EXIT_APPROVAL: u8 = 4;
 /// It was interrupted.
@@ -261,6 +263,12 @@ impl Run<'_> {
         }
     }
 
+    /// Whether what an agent, or one of its own, changed is in its copy only because its hand-back failed.
+    fn has_work_not_back(&self) -> bool {
+        let own = self.agents.values().map(|(_, reader)| reader);
+        own.chain([&self.reader]).any(|reader| !reader.not_back.is_empty())
+    }
+
     async fn close(mut self, woken: &Notify) -> u8 {
         self.say_jobs();
         self.say_agents();
@@ -291,6 +299,7 @@ impl Run<'_> {
             TurnStatus::Interrupted => EXIT_INTERRUPTED,
             TurnStatus::Failed => EXIT_FAILED,
             TurnStatus::Done if !self.refused.is_empty() => EXIT_APPROVAL,
+            TurnStatus::Done if self.has_work_not_back() => EXIT_NOT_BACK,
             TurnStatus::Done => EXIT_DONE,
         };
         self.emit(&json!({"type": "session.ended", "status": turn.word(), "exit": exit}));

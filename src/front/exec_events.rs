@@ -14,8 +14,12 @@ use crate::api::entry::{CallSettle, CallStatus, Entry, EntryBody, Notice};
 use crate::api::event::Event;
 use crate::api::job::JobEnd;
 use crate::api::message::{Answer, Body, Finish, Usage};
+use crate::api::title::title;
 use crate::base::JobId;
 use crate::law::hand_back::tree::TreePath;
+
+/// Most characters of what a call is about, without `--json`.
+const CALL_MAX: usize = 120;
 
 /// How far the record was read.
 #[derive(Debug, Default)]
@@ -41,6 +45,8 @@ pub struct Reader {
     pub turn: Option<crate::api::entry::TurnStatus>,
     /// Why it failed.
     pub why: Option<String>,
+    /// Agents whose hand-back failed, and did not come later: what they changed is in their copies only.
+    pub not_back: BTreeSet<String>,
 }
 
 impl Reader {
@@ -59,9 +65,13 @@ impl Reader {
     pub fn of_run(began: usize, before: Option<&Self>) -> Self {
         match before {
             None => Self { position: began, ..Self::default() },
-            Some(Self { position, text, thinking, .. }) => {
-                Self { position: *position, text: *text, thinking: *thinking, ..Self::default() }
-            }
+            Some(Self { position, text, thinking, not_back, .. }) => Self {
+                position: *position,
+                text: *text,
+                thinking: *thinking,
+                not_back: not_back.clone(),
+                ..Self::default()
+            },
         }
     }
 
@@ -171,6 +181,11 @@ impl Reader {
                 // it may have ended before the board was read
                 self.agent_started(&end.node, out);
                 agent_ended(end, out);
+                let name = &end.node.name;
+                match end.hand_back_failed() {
+                    true => drop(self.not_back.insert(name.clone())),
+                    false => drop(self.not_back.remove(name)),
+                }
             }
             EntryBody::Restore(_) | EntryBody::Setting(_) | EntryBody::Unknown(_) => {}
         }
@@ -346,24 +361,31 @@ fn left_open(event: &Value) -> String {
 /// One line for a person, for what is worth one without `--json`.
 pub fn line(event: &Value) -> Option<String> {
     let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
+    // what an agent does is told after its name
+    let whose = match text("agent") {
+        "" => String::new(),
+        agent => format!("{agent}: "),
+    };
     match text("type") {
         "call.started" => {
-            let input = event.get("input").map(Value::to_string).unwrap_or_default();
-            let mut short: String = input.chars().take(120).collect();
-            if short.len() < input.len() {
+            let title = event.get("input").map(|input| title(text("tool"), input)).unwrap_or_default();
+            let mut short: String = title.chars().take(CALL_MAX).collect();
+            if short.len() < title.len() {
                 short.push('…');
             }
-            Some(format!("· {} {short}", text("tool")))
+            Some(format!("· {whose}{} {short}", text("tool")).trim_end().to_owned())
         }
-        "call.settled" if text("status") != CallStatus::Ok.word() => {
-            Some(format!("  {}: {}", text("status"), text("output").lines().next().unwrap_or_default()))
-        }
-        "job.started" => Some(format!("· {} runs: {}", text("job"), text("command"))),
-        "job.ended" => Some(format!("· {} ended: {}", text("job"), text("cause"))),
-        "child.started" => Some(format!("· agent {} begins ({})", text("name"), text("workspace"))),
-        "handback" => Some(format!("· {} handed back: {}", text("child"), came_back(event))),
-        "child.ended" => Some(format!("· {} ended: {}", text("name"), text("status"))),
-        "notice" => Some(format!("{}: {}", text("level"), text("text"))),
+        "call.settled" if text("status") != CallStatus::Ok.word() => Some(format!(
+            "  {whose}{}: {}",
+            text("status"),
+            text("output").lines().next().unwrap_or_default()
+        )),
+        "job.started" => Some(format!("· {whose}{} runs: {}", text("job"), text("command"))),
+        "job.ended" => Some(format!("· {whose}{} ended: {}", text("job"), text("cause"))),
+        "child.started" => Some(format!("· {whose}agent {} begins ({})", text("name"), text("workspace"))),
+        "handback" => Some(format!("· {whose}{} handed back: {}", text("child"), came_back(event))),
+        "child.ended" => Some(format!("· {whose}{} ended: {}", text("name"), text("status"))),
+        "notice" => Some(format!("{}: {whose}{}", text("level"), text("text"))),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::api::access::Wish;
 use crate::api::message::ToolSpec;
+use crate::api::title::patched;
 use crate::tool::change::{Before, Change};
 use crate::tool::input::{Input, one_line, peek};
 use crate::tool::patch::{self, Operation};
@@ -45,19 +46,7 @@ impl Tool for ApplyPatchTool {
     }
 
     fn title(&self, input: &Value) -> String {
-        let names: Vec<&str> = peek(input, "patch")
-            .lines()
-            .filter_map(|line| {
-                ["*** Add File: ", "*** Delete File: ", "*** Update File: "]
-                    .iter()
-                    .find_map(|marker| line.trim().strip_prefix(marker))
-            })
-            .collect();
-        match names.as_slice() {
-            [] => String::new(),
-            [one] => one_line(one, 120),
-            [one, more @ ..] => format!("{} and {} more", one_line(one, 100), more.len()),
-        }
+        one_line(&patched(peek(input, "patch")), 120)
     }
 
     fn parallel(&self) -> bool {

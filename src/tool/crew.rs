@@ -58,6 +58,8 @@ pub struct Stood {
     pub words: String,
     /// What should be known of its copy.
     pub warnings: Vec<String>,
+    /// Which paths of the directory are not in its copy, in words; one of the warnings.
+    pub lacks: Option<String>,
 }
 
 /// While it lives, who asks waits for its agents and holds no place.

@@ -171,7 +171,7 @@ async fn stood(context: &CallContext, name: &str) -> ToolEnd {
                 let line = format!("copying {}\n", copied(*files, *of));
                 context.report.output(&line, line.len() as u64, 1);
             }
-            Stands::Works(Stood { words, warnings }) => {
+            Stands::Works(Stood { words, warnings, .. }) => {
                 for warning in warnings {
                     context.report.warn(warning.clone());
                 }

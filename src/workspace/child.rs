@@ -33,6 +33,7 @@ mod run;
 pub mod scan;
 mod space;
 mod sparse;
+mod specials;
 pub mod versions;
 
 use std::path::{Path, PathBuf};

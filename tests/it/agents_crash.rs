@@ -13,7 +13,7 @@ use windlass::engine::Which;
 use windlass::law::children::{By, End};
 use windlass::store::Dirs;
 
-use crate::agents::{beside, calls, ended, go, says, script, spawn, state, until};
+use crate::agents::{bash, beside, calls, ended, go, says, script, spawn, state, until};
 use crate::commands::binary;
 use crate::session::{Place, Running};
 
@@ -193,6 +193,48 @@ fn plain_exec_tells_what_came_back() {
         |wanted: &str| lines.iter().position(|line| line == wanted).unwrap_or_else(|| panic!("{lines:#?}"));
     let told = at("· w handed back: 1 conflict, 1 taken; `windlass handback list` shows them");
     assert!(told < at("· w ended: answered"));
+    assert!(
+        at("· spawn w isolated") < at("· w: write a.txt"),
+        "what an agent does bears its name: {lines:#?}"
+    );
+}
+
+#[test]
+fn exec_ends_with_a_code_of_its_own_where_a_hand_back_failed() {
+    let home = Home::new();
+    let place = &home.place;
+    let (at, gone) = (beside(place, "at"), beside(place, "go"));
+    let waits =
+        bash(format!("touch '{}'; until [ -e '{}' ]; do sleep 0.02; done", at.display(), gone.display()));
+    let w = vec![writes("a.txt", "child\n"), waits, says("w done")];
+    let text = script(&[calls(&[spawn("w", "isolated")]), says("asked")], &[("w", w)]);
+    let mut program = home.start(&text);
+    let (mut events, mut asked, mut waits): (Vec<Value>, bool, bool) = (Vec::new(), false, false);
+    for line in BufReader::new(program.stdout.take().unwrap()).lines() {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        asked |= event["type"] == "turn.ended" && event["agent"].is_null();
+        waits |= event["type"] == "call.started" && event["tool"] == "bash";
+        if asked && waits && !gone.exists() {
+            while !at.exists() {
+                std::thread::yield_now();
+            }
+            // as a disk that went: neither root nor anybody else finds it
+            std::fs::rename(place.cwd(), beside(place, "away")).unwrap();
+            go(place, "go");
+        }
+        events.push(event);
+    }
+    assert_eq!(program.wait().unwrap().code(), Some(3), "{events:#?}");
+    let last = events.last().unwrap();
+    assert_eq!(
+        (&last["type"], &last["status"], &last["exit"]),
+        (&json!("session.ended"), &json!("done"), &json!(3))
+    );
+    let why = events.iter().find(|event| event["type"] == "notice" && event["level"] == "error").unwrap();
+    assert!(
+        why["text"].as_str().unwrap().starts_with("agent w: what it changed was not handed back: "),
+        "{why}"
+    );
 }
 
 #[test]

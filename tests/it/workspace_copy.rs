@@ -266,6 +266,42 @@ fn a_copy_is_the_same_files_and_names_what_it_skipped() {
     assert_eq!(room.read_record().unwrap(), Some(record));
 }
 
+/// Git says nothing of them, so they are looked for.
+#[test]
+fn special_files_in_a_git_tree_are_named_but_for_those_that_are_ignored() {
+    let tmp = tempfile::tempdir().unwrap();
+    let top = tmp.path().join("top");
+    write(&top.join("src/a"), "");
+    write(&top.join(".gitignore"), "*.sock\ntarget/\n");
+    write(&top.join("inner/b"), "");
+    for dir in [&top, &top.join("inner")] {
+        git(dir, &["init", "-q"]);
+    }
+    write(&top.join(".git/info/exclude"), "excluded\n");
+    for name in [
+        "pipe",
+        "src/pipe",
+        "only/in/it",
+        "inner/pipe",
+        "inner/x.sock",
+        "x.sock",
+        "target/pipe",
+        "excluded",
+        ".git/pipe",
+    ] {
+        let fifo = top.join(name);
+        fs::create_dir_all(fifo.parent().unwrap()).unwrap();
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
+    let socket = std::os::unix::net::UnixListener::bind(top.join("src/socket")).unwrap();
+    let made = Room::at(tmp.path().join("room")).make(&top, &Progress::default()).unwrap();
+    drop(socket);
+    assert!(made.by_git);
+    // the rules around a repository do not count in it
+    let wanted = ["inner/pipe", "inner/x.sock", "only/in/it", "pipe", "src/pipe", "src/socket"];
+    assert_eq!(names(made.counts.skipped), wanted);
+}
+
 #[test]
 fn a_cancelled_copy_leaves_nothing_behind() {
     let tmp = tempfile::tempdir().unwrap();

@@ -108,6 +108,7 @@ impl Agent {
     pub fn new(node: AgentNode, options: Options, parent_dir: PathBuf, state: AgentState) -> Self {
         let row = AgentRow {
             held: None,
+            lacks: None,
             state,
             calls: 0,
             usage: Usage::default(),

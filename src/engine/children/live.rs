@@ -64,6 +64,7 @@ async fn run(crew: Crew, path: String, mut orders: mpsc::Receiver<Order>) {
         }
     };
     crew.update(&path, |agent| {
+        agent.row.lacks.clone_from(&stood.lacks);
         agent.stands.send_replace(Stands::Works(stood));
     });
     crew.event(&path, Event::Prepared);
@@ -138,7 +139,7 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
     let room = match (node.workspace, &node.room) {
         (Workspace::Isolated, Some(room)) => Room::at(room),
         (Workspace::Isolated, None) | (Workspace::Shared, _) => {
-            return Ok((Stood { words: "shared".to_owned(), warnings: Vec::new() }, false));
+            return Ok((Stood { words: "shared".to_owned(), ..Stood::default() }, false));
         }
     };
     if room.record().exists() {
@@ -149,7 +150,7 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
     if room.is_born() {
         named(&room)?;
         let words = "isolated · its copy as it left it".to_owned();
-        return Ok((Stood { words, warnings: Vec::new() }, false));
+        return Ok((Stood { words, ..Stood::default() }, false));
     }
     if room.dir().exists() {
         // a copy that a crash cut: nobody worked in it
@@ -208,20 +209,23 @@ fn stood(made: &Made) -> Stood {
             counted(counts.bytes, "byte")
         ));
     }
-    if !counts.skipped.is_empty() {
-        warnings.push(format!(
-            "{} paths are no files or could not be read, and are not in the copy: {}",
-            counts.skipped.len(),
+    let lacks = (!counts.skipped.is_empty()).then(|| {
+        let (are, they_are) =
+            if counts.skipped.len() == 1 { ("is", "it is no file") } else { ("are", "they are no files") };
+        format!(
+            "{} {are} not in its copy, for {they_are} or cannot be read: {}",
+            counted(counts.skipped.len() as u64, "path"),
             named(&counts.skipped, NAMED_MAX)
-        ));
-    }
+        )
+    });
+    warnings.extend(lacks.clone());
     if !made.repositories.is_empty() {
         warnings.push(format!(
             "directories in it that are repositories of their own were copied too; the files changed there come back, commits made there do not: {}",
             named(&made.repositories, NAMED_MAX)
         ));
     }
-    Stood { words: format!("isolated · {} · {how}", counted(files as u64, "file")), warnings }
+    Stood { words: format!("isolated · {} · {how}", counted(files as u64, "file")), warnings, lacks }
 }
 
 /// `1 file`, `214 files`.

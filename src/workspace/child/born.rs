@@ -17,6 +17,7 @@ use super::error::Error;
 use super::listing::{FILES_MAX, Listing, list_without};
 use super::marks::{Mark, Marks};
 use super::removal::remove_all;
+use super::specials::specials;
 use super::{Progress, Room, rules, space};
 use crate::law::hand_back::tree::TreePath;
 use crate::store::private;
@@ -132,7 +133,13 @@ impl Room {
         progress.of.store(2 * listing.paths.len() as u64, Ordering::Relaxed);
         let clones = AtomicBool::new(true);
         let listed: Vec<&TreePath> = listing.paths.iter().collect();
-        let counts = copy(parent, &self.base(), &listed, &clones, progress)?;
+        let mut counts = copy(parent, &self.base(), &listed, &clones, progress)?;
+        if listing.by_git {
+            let rules = (&*self.base(), &*self.rules());
+            counts.skipped.extend(specials(parent, &listing, rules, progress)?);
+            counts.skipped.sort();
+            counts.skipped.dedup();
+        }
         Ok((listing, counts, clones))
     }
 

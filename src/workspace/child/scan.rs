@@ -26,7 +26,7 @@ const PORTION: usize = 16;
 const THREADS_MAX: usize = 4;
 
 /// Bytes of names that are read of a directory at once.
-const LIST_BYTES: usize = 32 * 1024;
+pub(super) const LIST_BYTES: usize = 32 * 1024;
 
 /// Most bytes of a path that the system takes.
 const PATH_BYTES_MAX: usize = 4095;
@@ -169,7 +169,8 @@ impl Looker<'_> {
             }
         }
         let (marks, unknown) = (&self.born.marks, &mut self.seen.unknown);
-        let listed = list(&open, &mut self.list, |name, is_dir| {
+        let listed = list(&open, &mut self.list, |name, kind| {
+            let is_dir = kind == FileType::Directory;
             let is_known = || known.binary_search_by(|(known, _)| (*known).cmp(name)).is_ok();
             if !is_dir && is_known() {
                 return;
@@ -187,11 +188,11 @@ impl Looker<'_> {
     }
 }
 
-/// Tells all that is in a directory: names, and which of them are directories.
-fn list(
+/// Tells all that is in a directory: names, and what they are of.
+pub(super) fn list(
     dir: &impl std::os::fd::AsFd,
     buffer: &mut [MaybeUninit<u8>],
-    mut tell: impl FnMut(&[u8], bool),
+    mut tell: impl FnMut(&[u8], FileType),
 ) -> Result<(), Errno> {
     let mut items = RawDir::new(dir, buffer);
     while let Some(item) = items.next() {
@@ -209,7 +210,7 @@ fn list(
             },
             kind => kind,
         };
-        tell(name, kind == FileType::Directory);
+        tell(name, kind);
     }
     Ok(())
 }
@@ -280,7 +281,8 @@ impl New<'_> {
             open => open.map_err(Error::at("list", dir))?,
         };
         let (mut all, mut buffer) = (Vec::new(), vec![MaybeUninit::uninit(); LIST_BYTES]);
-        list(&open, &mut buffer, |name, is_dir| {
+        list(&open, &mut buffer, |name, kind| {
+            let is_dir = kind == FileType::Directory;
             all.extend(TreePath::new(joined(Some(dir), name)).map(|path| (path, is_dir)));
         })
         .map_err(Error::at("list", dir))?;

@@ -38,6 +38,7 @@ pub fn agent(record: &mut Record, path: &str, state: AgentState) {
     let row = AgentRow {
         node: node(path, Workspace::Isolated),
         held: Some(Hold::Held),
+        lacks: None,
         state,
         calls: 12,
         usage: Usage { input: 3000, output: 400, ..Usage::default() },

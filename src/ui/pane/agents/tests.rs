@@ -32,6 +32,7 @@ fn row(path: &str, asked: u64) -> AgentRow {
     AgentRow {
         node: node(path, asked),
         held: Some(Hold::Held),
+        lacks: None,
         state: AgentState::Working,
         calls: 12,
         usage: Usage { input: 3000, output: 400, ..Usage::default() },

@@ -96,6 +96,9 @@ fn details(state: &State, area: &Rect, conflicted: &BTreeSet<String>) -> Vec<(St
         }
         AgentState::Working if !row.now.trim().is_empty() => {
             wrapped(row.now.trim().lines().next().unwrap_or_default(), 2, Role::Text);
+            if let Some(lacks) = &row.lacks {
+                wrapped(lacks, 2, Role::Warning);
+            }
             out.push((facts(row), Role::Dim));
         }
         AgentState::Cut => {

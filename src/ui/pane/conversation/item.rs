@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use crate::api::entry::{CallSettle, CallStart, CallStatus, Details, Entry, EntryBody};
 use crate::api::message::Body as Block;
+pub(super) use crate::api::title::one_line;
+use crate::api::title::title;
 use crate::base::CallId;
 use crate::law::board::Progress;
 use crate::ui::widget::diff::Diff;
@@ -173,11 +175,10 @@ pub(super) struct Call {
 impl Call {
     /// A call that an answer asks for.
     pub fn asked(wire_id: &str, tool: &str, input: &Value) -> Self {
-        let title = if tool == "spawn" { spawned(input) } else { title(input) };
         Self {
             wire_id: wire_id.into(),
             tool: tool.into(),
-            title,
+            title: title(tool, input),
             input: Some(input.clone()),
             ..Self::default()
         }
@@ -218,31 +219,6 @@ impl Call {
     }
 }
 
-/// Which agent a call asks for, and where it works.
-fn spawned(input: &Value) -> String {
-    let text = |key: &str| input.get(key).and_then(Value::as_str);
-    one_line(&format!("{} {}", text("name").unwrap_or_default(), text("workspace").unwrap_or("shared")))
-}
-
-/// What a call does, in one line, from its input.
-pub(super) fn title(input: &Value) -> String {
-    let named = ["command", "path", "pattern", "name", "url", "query", "action"]
-        .iter()
-        .find_map(|key| input.get(key).and_then(Value::as_str));
-    let text = match (named, input) {
-        (Some(text), _) => text.to_owned(),
-        (None, Value::String(text)) => text.clone(),
-        (None, Value::Null) => String::new(),
-        (None, Value::Object(map)) if map.is_empty() => String::new(),
-        (None, Value::Object(map)) => match map.values().next() {
-            Some(Value::Array(items)) => format!("{} items", items.len()),
-            Some(_) | None => input.to_string(),
-        },
-        (None, other) => other.to_string(),
-    };
-    one_line(&text)
-}
-
 /// What a call does, from arguments that may not be whole yet.
 pub(super) fn partial_title(arguments: &str) -> Option<String> {
     for key in ["\"command\"", "\"path\"", "\"pattern\"", "\"name\""] {
@@ -258,12 +234,6 @@ pub(super) fn partial_title(arguments: &str) -> Option<String> {
         return Some(one_line(&text));
     }
     None
-}
-
-/// The first line that says something, bounded.
-pub(super) fn one_line(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().take(400).collect()
 }
 
 impl Item {
