@@ -54,6 +54,8 @@ pub struct Settings {
     pub reduced_motion: bool,
     /// How diffs are shown.
     pub diff: String,
+    /// Whether the composer has the keys of vi.
+    pub vi_keys: bool,
     /// Whether plain lines stand in the place of the full screen.
     pub screen_reader: bool,
     /// Which characters the screen draws with.
@@ -171,6 +173,7 @@ impl Default for Settings {
             mouse: true,
             reduced_motion: false,
             diff: "by_width".into(),
+            vi_keys: false,
             screen_reader: false,
             glyphs: "auto".into(),
             ambiguous_wide: false,

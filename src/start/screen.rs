@@ -236,6 +236,7 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         terminal_title: settings.terminal_title,
         reduced_motion: settings.reduced_motion,
         diff: Shape::named(&settings.diff),
+        vi_keys: settings.vi_keys,
         no_color: false,
         depth: Default::default(),
         glyphs: settings.glyphs.clone(),

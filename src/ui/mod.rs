@@ -74,6 +74,8 @@ pub mod theme;
 mod tree_update;
 /// The only place that changes the model.
 pub mod update;
+/// The keys of vi over a text.
+pub mod vi;
 /// The only place that draws.
 pub mod view;
 /// What wakes the screen.

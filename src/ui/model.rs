@@ -52,6 +52,8 @@ pub struct UiOptions {
     pub reduced_motion: bool,
     /// How diffs are shown at first.
     pub diff: Shape,
+    /// The keys of vi in the composer.
+    pub vi_keys: bool,
     /// No colours.
     pub no_color: bool,
     /// How many colours the terminal shows.
@@ -284,11 +286,17 @@ impl Model {
             next_number: 0,
             revision: None,
         };
-        model.composer.draft = composer::draft::Draft::of(&options.draft);
-        model.conversation.still = options.reduced_motion;
-        model.conversation.come_back(options.place.clone(), options.diff);
+        model.begin(options);
         model.sync(record);
         (model, problems)
+    }
+
+    /// What it begins with.
+    fn begin(&mut self, options: &UiOptions) {
+        self.composer.draft = composer::draft::Draft::of(&options.draft);
+        self.composer.vi = options.vi_keys.then(Default::default);
+        self.conversation.still = options.reduced_motion;
+        self.conversation.come_back(options.place.clone(), options.diff);
     }
 
     /// Takes what is new from one moment of the record; whether anything changed.

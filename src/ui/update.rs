@@ -212,6 +212,13 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         (false, PaneId::Tree) => &[Layer::Tree, Layer::Global],
         (false, PaneId::Composer) => &[Layer::Composer, Layer::Global],
     };
+    if !answering && model.focus == PaneId::Composer && model.chord.is_none() {
+        match composer::vi::key(&mut model.composer, key, model.status.phase.busy()) {
+            composer::vi::Took::Done => return,
+            composer::vi::Took::Does(action) => return act::act(model, action, now, out),
+            composer::vi::Took::No => {}
+        }
+    }
     match model.keymap.meaning(layers, model.chord.take(), key) {
         Meaning::Do(action) => act::act(model, action, now, out),
         Meaning::First => model.chord = Some(key),

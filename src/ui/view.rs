@@ -253,6 +253,19 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
         let line = "─".repeat(usize::from(rule.width));
         buf.put(rule.x, rule.y, line, usize::from(rule.width), style(writes));
     }
+    if let Some(line) = places.composer_frame.or(places.rule) {
+        over_draft(model, line, buf, theme);
+    }
+}
+
+/// What the line over the draft tells: the mode of vi's keys.
+fn over_draft(model: &Model, line: Rect, buf: &mut Buffer, theme: &Theme) {
+    let room = usize::from(line.width.saturating_sub(4));
+    let mode = model.composer.vi.as_ref().map_or(String::new(), |vi| format!(" {} ", vi.words()));
+    let mode = crate::ui::widget::text::tame(&mode);
+    if !mode.is_empty() && crate::ui::widget::text::width(&mode) <= room {
+        buf.put(line.x + 2, line.y, mode, room, theme.dim);
+    }
 }
 
 /// The lines of words over the draft: why a request is tried again, and the messages that wait.

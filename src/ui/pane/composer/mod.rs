@@ -1,17 +1,20 @@
 //! The composer: where a person writes. A draft is never lost but by sending or deleting it.
 //!
-//! `draft` is the text with its tokens, `popup` the suggestions, `slash` the commands. Deliberately
-//! not here: what is done with a message (`update` of the model sends it).
+//! `draft` is the text with its tokens, `popup` the suggestions, `slash` the commands, `vi` the keys
+//! of vi. Deliberately not here: what is done with a message (`update` of the model sends it).
 
 pub mod draft;
 mod popup;
 pub mod slash;
 mod update;
+/// The keys of vi.
+pub mod vi;
 mod view;
 
 use crate::api::event::CustomCommand;
 use crate::api::message::Image;
 use crate::ui::action::Action;
+use crate::ui::vi::Vi;
 
 pub use popup::Popup;
 pub use update::update;
@@ -22,6 +25,8 @@ pub use view::{rows, view, view_popup};
 pub struct State {
     /// The text at hand.
     pub draft: draft::Draft,
+    /// The keys of vi; none: they are not wanted.
+    pub vi: Option<Vi>,
     /// The suggestions, while some are shown.
     pub popup: Option<Popup>,
     /// Files of the directory, once asked for.

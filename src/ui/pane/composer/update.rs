@@ -3,8 +3,9 @@
 use tui_textarea::CursorMove;
 
 use super::draft::Draft;
-use super::{Msg, Out, State, popup, slash};
+use super::{Msg, Out, State, popup, slash, vi};
 use crate::ui::action::Action;
+use crate::ui::vi::{Mode, Vi};
 use crate::ui::writing;
 
 /// Most earlier prompts that are remembered.
@@ -13,6 +14,7 @@ const HISTORY_MAX: usize = 500;
 /// Changes the state by a message. `pending`: a message waits that can be taken back.
 pub fn update(state: &mut State, msg: Msg, pending: bool) -> Vec<Out> {
     let mut out = Vec::new();
+    vi::before(state, matches!(msg, Msg::Insert(_)));
     match msg {
         Msg::Do(action) => do_action(state, action, pending, &mut out),
         Msg::Insert(c) => {
@@ -51,12 +53,23 @@ pub fn update(state: &mut State, msg: Msg, pending: bool) -> Vec<Out> {
             state.draft = Draft::default();
             state.popup = None;
             state.recalled = None;
+            renew(state);
         }
     }
+    vi::after(state);
     out
 }
 
+/// Another draft begins: what is typed next is written.
+fn renew(state: &mut State) {
+    state.vi.iter_mut().for_each(Vi::renew);
+}
+
 fn look(state: &mut State, out: &mut Vec<Out>) {
+    if state.vi.as_ref().is_some_and(|vi| vi.mode() != Mode::Insert) {
+        state.popup = None;
+        return;
+    }
     if popup::look(state) {
         out.push(Out::AskFiles);
     }
@@ -94,6 +107,7 @@ fn do_action(state: &mut State, action: Action, pending: bool, out: &mut Vec<Out
         }
         Action::Editor => return out.push(Out::Edit(state.draft.whole().0)),
         Action::PasteImage => return out.push(Out::ReadImage(None)),
+        Action::Undo | Action::Redo if state.vi.is_some() => return vi::step(state, action),
         _ => {}
     }
     state.draft.edit(|area| match action {
@@ -161,6 +175,7 @@ fn send(state: &mut State, after_turn: bool, out: &mut Vec<Out>) {
     state.draft = Draft::default();
     state.popup = None;
     state.recalled = None;
+    renew(state);
 }
 
 /// A draft that is no message: a `/` command or a `!` command.
@@ -226,11 +241,15 @@ fn up(state: &mut State, pending: bool, out: &mut Vec<Out>) {
     };
     state.recalled = Some((next, covered));
     state.draft = Draft::of(&text);
+    state.vi.iter_mut().for_each(Vi::replaced);
 }
 
 fn down(state: &mut State) {
     if !state.draft.at_last_line() {
         return state.draft.edit(|area| area.move_cursor(CursorMove::Down));
+    }
+    if state.recalled.is_some() {
+        state.vi.iter_mut().for_each(Vi::replaced);
     }
     match state.recalled.take() {
         None => {}

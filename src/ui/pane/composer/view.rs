@@ -36,6 +36,10 @@ pub fn view(
         return None;
     }
     state.draft.area.set_style(theme.text);
+    state.draft.area.clear_custom_highlight();
+    if let Some((from, to)) = super::vi::selected(state) {
+        state.draft.area.custom_highlight((from, to), theme.selection, 1);
+    }
     (&state.draft.area).render(inner, buf);
     if state.draft.is_empty() {
         buf.put(
