@@ -272,13 +272,13 @@ fn agent_hints(model: &Model) -> Vec<(Action, &'static str)> {
             if end.hand_back_failed() {
                 out.push((Action::AgentRetry, "hand back again"));
             }
-            out.extend([(Action::AgentMessage, "work again"), (Action::AgentDismiss, "dismiss")]);
+            out.extend([(Action::AgentMessage, "write to it"), (Action::AgentDismiss, "dismiss")]);
             out.push((Action::AgentCopy, "copy"));
         }
         None if row.runs() => {
             out.extend([(Action::AgentMessage, "write to it"), (Action::AgentStop, "stop")])
         }
-        None => out.extend([(Action::AgentMessage, "let it go on"), (Action::AgentStop, "end it")]),
+        None => out.extend([(Action::AgentMessage, "write to it"), (Action::AgentStop, "end it")]),
     }
     out.extend([back, (Action::AgentKeys, "keys")]);
     out

@@ -266,6 +266,10 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) -> 
         let used = (width(&words) as u16).min(place.width);
         place = Rect { x: place.x + used, width: place.width - used, ..place };
     }
+    if !model.overlays.is_empty() {
+        // the keys are those of what stands above
+        return cursor;
+    }
     if let Some(first) = model.chord {
         let follows = model.keymap.after(&[Layer::Conflict, Layer::Global], first);
         let follows: Vec<(String, &str)> = follows
@@ -275,14 +279,18 @@ pub fn view(model: &mut Model, buf: &mut Buffer, theme: &Theme, now: Millis) -> 
             .collect();
         chrome::keys_and_words(&follows, place, buf, theme);
     } else {
-        // the key of all keys never gives way
+        // the key that gets out and the key of all keys never give way
         let edits = model.conflict.edits();
         let all = model.keymap.hint(if edits { Action::Help } else { Action::ConflictKeys });
-        let kept = if place.width >= 24 { (width(&all) + 9) as u16 } else { 0 };
+        let out = conflict::way_out(&model.conflict).filter(|_| place.width >= 36);
+        let out = out.map(|(action, says)| (model.keymap.hint(action), says));
+        let last: Vec<(String, &str)> = out.into_iter().chain([(all, "keys")]).collect();
+        let long = last.iter().map(|(key, says)| width(key) + says.len() + 4).sum::<usize>() + 1;
+        let kept = if place.width >= 24 { (long as u16).min(place.width) } else { 0 };
         let first = Rect { width: place.width - kept, ..place };
-        let last = Rect { x: first.right(), width: kept, ..place };
+        let rest = Rect { x: first.right(), width: kept, ..place };
         chrome::pairs(&model.keymap, &conflict::hints(&model.conflict), first, buf, theme);
-        chrome::keys_and_words(&[(all, "keys")], last, buf, theme);
+        chrome::keys_and_words(&last, rest, buf, theme);
     }
     cursor
 }

@@ -145,11 +145,8 @@ fn keys(
         hints.push((Action::AnswerApproval, "answer"));
     }
     hints.push((Action::TranscriptLeave, "back"));
-    if row.is_some_and(AgentRow::runs) {
-        hints.extend([(Action::TranscriptMessage, "write to it"), (Action::TranscriptStop, "stop")]);
-    } else if row.is_some() {
-        hints.push((Action::TranscriptMessage, "let it go on"));
-    }
+    hints.extend(row.map(|_| (Action::TranscriptMessage, "write to it")));
+    hints.extend(row.filter(|row| row.runs()).map(|_| (Action::TranscriptStop, "stop")));
     if row.and_then(AgentRow::end).is_some_and(|end| end.hand_back.is_some()) {
         hints.push((Action::TranscriptHandBack, "hand-back"));
     }

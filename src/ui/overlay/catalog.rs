@@ -12,6 +12,7 @@ use crate::law::merge::resolution::Choice;
 use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
 use crate::ui::keymap::Keymap;
 use crate::ui::pane::composer::slash;
+use crate::ui::pane::conflict;
 use crate::ui::pane::tree::Target;
 use crate::ui::theme::Theme;
 use crate::ui::theme::fit::is_light;
@@ -259,6 +260,12 @@ pub fn help(keymap: &Keymap, here: Layer) -> page::State {
             ));
         }
         lines.push(Line::Text(String::new()));
+        if layer == Layer::Conflict {
+            lines.push(Line::Head("Marks and letters in the list of paths".to_owned()));
+            let legend = conflict::LEGEND.iter();
+            lines.extend(legend.map(|(mark, _, long)| Line::Pair(mark.to_string(), (*long).to_owned())));
+            lines.push(Line::Text(String::new()));
+        }
     }
     lines.push(Line::Head("Commands".to_owned()));
     for (name, args, says) in slash::COMMANDS {

@@ -14,8 +14,10 @@ pub type Piece = (String, Look);
 pub enum Break {
     /// At spaces and between wide characters; inside a word only when it is longer than a row.
     Words,
-    /// Anywhere: every space counts (code, output).
+    /// Anywhere: every space counts (output).
     Anywhere,
+    /// Behind spaces in the later half of a row, else anywhere: every space counts (code).
+    Blanks,
 }
 
 /// What stands before a line, and before its continuation.
@@ -155,7 +157,7 @@ impl<'a> Filler<'a> {
                 self.chance = Some(Chance { text: self.row.text.len(), content });
                 return;
             }
-            self.turn(how == Break::Words && wide < 2);
+            self.turn(if wide < 2 { how } else { Break::Anywhere });
         }
         let at_start = self.row.text.len() == self.row.indent as usize;
         if space && at_start && self.row.soft {
@@ -169,14 +171,20 @@ impl<'a> Filler<'a> {
             self.row.push(cluster, look);
             self.used += wide;
         }
-        if how == Break::Words && (space || wide >= 2) {
+        let blank = how == Break::Blanks && cluster == " ";
+        if blank || how == Break::Words && (space || wide >= 2) {
             let content = self.content + cluster.len() as u32;
             self.chance = Some(Chance { text: self.row.text.len(), content });
         }
     }
     /// Ends the row and begins the next one, with what stands after the last chance to break.
-    fn turn(&mut self, at_chance: bool) {
-        let chance = self.chance.take().filter(|chance| at_chance && chance.text > self.row.indent as usize);
+    fn turn(&mut self, how: Break) {
+        let indent = self.row.indent as usize;
+        let chance = self.chance.take().filter(|chance| match how {
+            Break::Words => chance.text > indent,
+            Break::Blanks => chance.text > indent + (self.row.text.len() - indent) / 2,
+            Break::Anywhere => false,
+        });
         let mut carried = Vec::new();
         let mut content = self.content;
         if let Some(chance) = chance {
@@ -191,7 +199,7 @@ impl<'a> Filler<'a> {
             self.row.truncate(chance.text);
             content = chance.content;
         }
-        if at_chance {
+        if how == Break::Words {
             let end = self.row.text.trim_end_matches(' ').len().max(self.row.indent as usize);
             self.row.truncate(end);
         }
@@ -228,6 +236,8 @@ mod tests {
         assert_eq!(texts(&wrap("abcdefghij klm", 4, Break::Words)), ["abcd", "efgh", "ij", "klm"]);
         assert_eq!(texts(&wrap("日本語 text", 5, Break::Words)), ["日本", "語", "text"]);
         assert_eq!(texts(&wrap("a  b", 2, Break::Anywhere)), ["a ", " b"]);
+        assert_eq!(texts(&wrap("  let it = go;", 11, Break::Blanks)), ["  let it = ", "go;"]);
+        assert_eq!(texts(&wrap("a longer_than_a_row", 10, Break::Blanks)), ["a longer_t", "han_a_row"]);
         assert_eq!(texts(&wrap("日a", 1, Break::Words)), ["▯", "a"]);
         assert_eq!(texts(&wrap("exactly ten", 7, Break::Words)), ["exactly", "ten"]);
     }
@@ -264,16 +274,16 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn every_row_fits_and_nothing_is_lost(
-            text in "([a-z]{1,12}|日本|👩\u{200d}👧|e\u{301}| ){0,40}", columns in 2usize..40, cut in any::<bool>()
+            text in "([a-z]{1,12}|日本|👩\u{200d}👧|e\u{301}| ){0,40}", columns in 2usize..40, how in 0..3
         ) {
-            let how = if cut { Break::Anywhere } else { Break::Words };
+            let how = [Break::Anywhere, Break::Blanks, Break::Words][how as usize];
             let rows = wrap(&text, columns, how);
             for row in &rows {
                 prop_assert!(width(&row.text) <= columns, "{:?}", row.text);
             }
             prop_assert!(rows.windows(2).all(|pair| pair[0].at < pair[1].at));
             let seen: String = rows.iter().map(|row| row.text.as_str()).collect();
-            if cut {
+            if how != Break::Words {
                 prop_assert_eq!(seen, text);
             } else {
                 prop_assert_eq!(seen.replace(' ', ""), text.replace(' ', ""));

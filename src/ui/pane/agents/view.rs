@@ -102,7 +102,7 @@ fn details(state: &State, area: &Rect, conflicted: &BTreeSet<String>) -> Vec<(St
             out.push((facts(row), Role::Dim));
         }
         AgentState::Cut => {
-            wrapped("m lets it go on, x ends it and hands back", 2, Role::Text);
+            wrapped("it goes on when you write to it (m); x ends it and hands back", 2, Role::Text);
             out.push((facts(row), Role::Dim));
         }
         AgentState::Waiting { .. }

@@ -37,11 +37,12 @@ pub(super) fn column(of: &Columns<'_>, side: Side, top: usize, place: Rect, buf:
     }
 }
 
-/// Columns that the highest line number has.
-fn digits(text: &Text) -> u16 {
+/// Columns that the highest line number has, in the versions and in the result: they stand below each other.
+pub(super) fn digits(text: &Text) -> u16 {
     let three = text.resolution.three();
     let most = [Side::Base, Side::Parent, Side::Child].into_iter().map(|side| three.len(side)).max();
-    most.unwrap_or(0).to_string().len().max(2) as u16
+    let most = most.unwrap_or(0).max(text.lines.last().copied().unwrap_or(0));
+    most.to_string().len().max(2) as u16
 }
 
 fn one(of: &Columns<'_>, side: Side, row: &Row, digits: u16, place: Rect, buf: &mut Buffer) {

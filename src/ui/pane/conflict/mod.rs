@@ -7,7 +7,8 @@
 //! happens, and where each key goes: `choose`, `moves`, `by_hand`, `write`), `ahead` (keys that come before what they are
 //! for), `answer` (what the session tells), `keep` (what was decided, kept as it is made), `watch`
 //! (changes outside), `work` (long texts), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
-//! `columns`, `line`, `result`, `paths`, `colours`, `words`, `hints`. Deliberately not here: which lines belong together
+//! `columns`, `line`, `result`, `paths`, `colours`, `words`,
+//! `legend`, `hints`. Deliberately not here: which lines belong together
 //! and what comes of a choice (`law::merge`), and files: the session is asked (`ui::conflict_update`).
 
 mod ahead;
@@ -22,6 +23,7 @@ mod forms;
 mod heads;
 mod hints;
 mod keep;
+mod legend;
 mod line;
 mod list;
 mod moves;
@@ -46,7 +48,8 @@ use crate::law::merge::regions::{Side, Whitespace};
 use crate::law::merge::resolution::Choice;
 use crate::ui::action::Action;
 
-pub use hints::hints;
+pub use hints::{hints, way_out};
+pub use legend::LEGEND;
 pub use said::Said;
 pub use update::update;
 pub use view::{Seen, Shown, view};

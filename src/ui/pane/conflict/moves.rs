@@ -1,7 +1,7 @@
 //! Keys that move: in a list, in the versions, between paths and children, and out.
 
 use super::said::Said;
-use super::{Focus, Out, State, list};
+use super::{Focus, Out, State, list, paths};
 use crate::ui::action::Action;
 
 /// Columns of a step to the side.
@@ -133,7 +133,8 @@ impl State {
         let (list, versions) = (self.drawn.list_area, self.drawn.versions_area);
         if list.contains((column, row).into()) {
             let at = self.top + usize::from(row - list.y);
-            if self.hand_back().is_some_and(|one| at < list::len(one)) {
+            let path = self.hand_back().and_then(|one| paths::at_row(one, self.top, row - list.y, list));
+            if let Some(at) = path {
                 (self.selected, self.focus) = (at, Focus::Paths);
                 self.load(out);
             } else if self.hand_back().is_none() && self.all.as_ref().is_some_and(|all| at < all.len()) {

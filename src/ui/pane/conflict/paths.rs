@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::list::{Item, item, len};
-use super::{Focus, State, words};
+use super::{Focus, State, legend, words};
 use crate::api::hand_back::HandBack;
 use crate::base::Millis;
 use crate::law::hand_back::tree::TreePath;
@@ -115,18 +115,70 @@ pub(super) fn words_in(text: &str, area: Rect, buf: &mut Buffer, theme: &Theme) 
 }
 
 fn paths(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let Some(all) = state.hand_back().map(len) else { return };
-    state.top = scroll(state.top, state.selected, all, usize::from(area.height));
     let Some(hand_back) = state.hand_back() else { return };
-    if all == 0 {
+    if len(hand_back) == 0 {
         return words_in("Nothing came back.", area, buf, theme);
     }
-    for at in state.top..all.min(state.top + usize::from(area.height)) {
-        let place = Rect { y: area.y + (at - state.top) as u16, height: 1, ..area };
+    let top = first(hand_back, (state.top, state.selected), area);
+    let mut used = 0;
+    let mut letters = Vec::new();
+    for (at, row, rows) in placed(hand_back, top, area) {
+        let Some(item) = item(hand_back, at) else { continue };
+        let place = Rect { y: area.y + row, height: rows.min(area.height - row), ..area };
         let marked = (at == state.selected).then_some(state.focus == Focus::Paths);
-        if let Some(item) = item(hand_back, at) {
-            line(hand_back, item, marked, place, buf, theme);
-        }
+        line(hand_back, item, marked, place, buf, theme);
+        (used, _) = (usize::from(row + rows), letters.extend(letters_of(item).chars()));
+    }
+    legend::draw(&letters, used, area, buf, theme);
+    state.top = top;
+}
+
+/// The first path that is drawn, so that the selected one is seen whole and no room is left below.
+fn first(hand_back: &HandBack, (top, selected): (usize, usize), area: Rect) -> usize {
+    let fits_from = |last: usize| {
+        let mut left = area.height;
+        let fits = |at: &usize| {
+            let rows = rows(hand_back, *at, area.width);
+            let fits = rows <= left;
+            left = left.saturating_sub(rows);
+            fits
+        };
+        (0..=last).rev().take_while(fits).last().unwrap_or(last)
+    };
+    top.min(selected).max(fits_from(selected)).min(fits_from(len(hand_back).saturating_sub(1)))
+}
+
+/// What is drawn from a path on: each with its first row, and how many it has.
+fn placed(hand_back: &HandBack, top: usize, area: Rect) -> impl Iterator<Item = (usize, u16, u16)> {
+    let mut next = 0;
+    (top..len(hand_back)).map_while(move |at| {
+        let (row, rows) = (next, rows(hand_back, at, area.width));
+        next += rows;
+        (row < area.height).then_some((at, row, rows))
+    })
+}
+
+/// The path that is drawn in a row, counted from the first one.
+pub(super) fn at_row(hand_back: &HandBack, top: usize, row: u16, area: Rect) -> Option<usize> {
+    let at = |(at, first, rows): (usize, u16, u16)| (first..first + rows).contains(&row).then_some(at);
+    placed(hand_back, top, area).find_map(at)
+}
+
+/// Rows of a path: another name that does not fit beside it stands below it.
+fn rows(hand_back: &HandBack, at: usize, wide: u16) -> u16 {
+    let below = item(hand_back, at).is_some_and(|item| {
+        let room = usize::from(wide).saturating_sub(2 + width(&letters_of(item)));
+        names(hand_back, item, room).1.is_some()
+    });
+    1 + u16::from(below)
+}
+
+/// What stands at the end of a path's row: its letter, and whether choices are kept for it.
+fn letters_of(item: Item<'_>) -> String {
+    match item {
+        Item::Path(path) if path.draft && path.is_open() => format!(" {}…", words::mark(path).1),
+        Item::Path(path) => format!(" {} ", words::mark(path).1),
+        Item::LeftOut(_) => " – ".to_owned(),
     }
 }
 
@@ -148,47 +200,63 @@ fn line(
     };
     buf.set_style(place, style);
     let ink = |ink: Style| if marked.is_some() { style } else { ink };
-    let (mark, letter, role) = match item {
+    let (mark, _, role) = match item {
         Item::Path(path) => words::mark(path),
         Item::LeftOut(_) => ("·", '–', Role::Dim),
     };
-    let draft = matches!(item, Item::Path(path) if path.draft && path.is_open());
-    let letters = if draft { format!(" {letter}…") } else { format!(" {letter} ") };
+    let letters = letters_of(item);
     let kept = width(&letters);
     let mut x = put(buf, place.x, place.y, mark, wide, ink(Look::from(role).style(theme)));
     x += put(buf, place.x + x as u16, place.y, " ", wide - x, style);
     let room = wide.saturating_sub(x + kept);
-    let text = name(hand_back, item, room);
+    let (text, below) = names(hand_back, item, room);
     let plain = match item {
         Item::Path(path) if path.is_open() => theme.text,
         Item::Path(_) | Item::LeftOut(_) => theme.text.patch(theme.dim),
     };
     put(buf, place.x + x as u16, place.y, &text, room, ink(plain));
+    if let Some(below) = below.filter(|_| place.height > 1) {
+        put(buf, place.x + 2, place.y + 1, &below, wide.saturating_sub(2), ink(plain));
+    }
     if wide > kept + 4 {
         let style = ink(Look::from(role).style(theme));
         put(buf, place.right() - kept as u16, place.y, &letters, kept, style);
     }
 }
 
-/// A path as it is listed, in so many columns: with its other name where it has one and there is room for it.
-fn name(hand_back: &HandBack, item: Item<'_>, room: usize) -> String {
+/// A path as it is listed, in so many columns: with its other name where it has one, below it where there is no room for
+/// both.
+fn names(hand_back: &HandBack, item: Item<'_>, room: usize) -> (String, Option<String>) {
     let path = item.path();
     let short = |path: &TreePath| tame(&String::from_utf8_lossy(path.name())).into_owned();
     let to = hand_back.renames.iter().find(|rename| rename.to == *path);
     let from = hand_back.renames.iter().find(|rename| rename.from == *path);
-    let (arrow, other) = match (to, from, item) {
-        (Some(rename), ..) => (" ←", format!(" {}", short(&rename.from))),
-        (_, Some(rename), _) => (" →", format!(" {}", short(&rename.to))),
-        (None, None, Item::LeftOut(_)) => (" (left out)", String::new()),
-        (None, None, Item::Path(_)) => return from_the_end(&path.to_string(), room),
+    let other = match (to, from, item) {
+        (Some(rename), ..) => format!("← {}", short(&rename.from)),
+        (_, Some(rename), _) => format!("→ {}", short(&rename.to)),
+        (None, None, Item::LeftOut(_)) => "(left out)".to_owned(),
+        (None, None, Item::Path(_)) => return (from_the_end(&path.to_string(), room), None),
     };
-    let fits = |text: &String| width(text) <= room;
-    let own = from_the_end(&path.to_string(), room.saturating_sub(width(arrow) + width(&other)));
-    let whole = Some(format!("{own}{arrow}{other}")).filter(|text| fits(text) && own.ends_with(&short(path)));
-    let half =
-        || Some(format!("{}{arrow}", from_the_end(&path.to_string(), room.saturating_sub(width(arrow)))));
-    let half = || half().filter(|text| fits(text) && text.contains(&short(path)));
-    whole.or_else(half).unwrap_or_else(|| from_the_end(&path.to_string(), room))
+    let own = from_the_end(&path.to_string(), room.saturating_sub(width(&other) + 1));
+    if own.ends_with(&short(path)) && width(&own) + 1 + width(&other) <= room {
+        return (format!("{own} {other}"), None);
+    }
+    let own = from_the_end(&path.to_string(), room);
+    match item {
+        Item::LeftOut(_) => (own, None),
+        Item::Path(_) => (own, Some(in_the_middle(&other, room))),
+    }
+}
+
+/// A text cut in its middle.
+fn in_the_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns || columns < 5 {
+        return ellipsis(text, columns).into_owned();
+    }
+    let half = columns / 2;
+    let first = ellipsis(text, half + 1).trim_end_matches('…').to_owned();
+    let last = from_the_end(text, columns - width(&first));
+    format!("{first}{}", last)
 }
 
 /// A path cut at its beginning, since its end tells most: at the end of a directory's name where the last part fits.

@@ -185,7 +185,22 @@ fn stacked(out: &mut Places, mut rest: Rect, wanted: &Wanted<'_>) {
         rest.height -= rows;
         out.result = Some(part(below));
     }
+    // as many rows for each, so that the same rows stand in them; one that is over goes to what stands above or below
     let count = others.len() as u16;
+    if !rest.height.is_multiple_of(count) && rest.height > count {
+        match (&mut out.result, out.versions.first_mut()) {
+            (Some(result), _) => {
+                rest.height -= 1;
+                result.head.y -= 1;
+                (result.body.y, result.body.height) = (result.body.y - 1, result.body.height + 1);
+            }
+            (None, Some((_, base))) => {
+                base.body.height += 1;
+                cut(&mut rest, 1);
+            }
+            (None, None) => {}
+        }
+    }
     for (n, side) in others.into_iter().enumerate() {
         let rows = rest.height / (count - n as u16);
         out.versions.push((side, part(cut(&mut rest, rows))));

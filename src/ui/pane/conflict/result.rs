@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::columns::Columns;
+use super::columns::{self, Columns};
 use super::edit::{Editor, View};
 use super::line::{Cell, Ground, draw, shown};
 use super::words;
@@ -16,15 +16,10 @@ use crate::ui::widget::text::width;
 /// Columns from which the origin of a line stands in words.
 const WORDS_FROM: u16 = 48;
 
-/// Columns that the highest line number has.
-fn digits(lines: usize) -> usize {
-    lines.to_string().len().max(2)
-}
-
 /// Draws the lines of the result from `top` on.
 pub(super) fn result(of: &Columns<'_>, top: usize, place: Rect, buf: &mut Buffer) {
     let text = of.text;
-    let digits = digits(text.lines.last().copied().unwrap_or(0));
+    let digits = usize::from(columns::digits(text));
     let mut y = place.y;
     let mut region = text.starts.partition_point(|start| *start <= top).saturating_sub(1);
     let mut skip = top - text.starts.get(region).copied().unwrap_or(top);
@@ -158,7 +153,8 @@ pub(super) fn editor(
     if place.is_empty() {
         return None;
     }
-    let wide = if place.width >= 18 { digits(editor.lines().len()) as u16 + 2 } else { 1 };
+    let digits = editor.lines().len().to_string().len().max(usize::from(columns::digits(of.text)));
+    let wide = if place.width >= 18 { digits as u16 + 2 } else { 1 };
     let wide = wide.min(place.width - 1);
     let text = Rect { x: place.x + wide, width: place.width - wide, ..place };
     let (line, character) = editor.cursor();

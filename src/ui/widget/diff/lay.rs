@@ -108,7 +108,7 @@ impl Diff {
             first: vec![(numbers, dress.number.into()), (format!("{mark} "), dress.role.into())],
             rest: vec![(rest, dress.number.into()), ("  ".into(), dress.role.into())],
         };
-        out.line(&prefix, &self.inside(text, line, new, colours), Break::Anywhere);
+        out.line(&prefix, &self.inside(text, line, new, colours), Break::Blanks);
         out.rows()
     }
     /// A line and its partner, side by side.
@@ -139,7 +139,7 @@ impl Diff {
             first: vec![(number, dress.number.into()), (format!("{mark} "), dress.role.into())],
             rest: vec![(rest, dress.number.into()), ("  ".into(), dress.role.into())],
         };
-        out.line(&prefix, &self.inside(text, line, new, colours), Break::Anywhere);
+        out.line(&prefix, &self.inside(text, line, new, colours), Break::Blanks);
         out.rows()
     }
     /// A line in looks, as it stands in the old or the new side.
