@@ -89,8 +89,8 @@ pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>
         A::Find => model.overlays.push(Overlay::Line(line::State::new(line::Kind::Find))),
         A::Once | A::ForSession | A::Always | A::No | A::NoBecause => answer(model, action, now, out),
         A::Choose | A::ChoiceNext | A::ChoicePrevious => answer(model, action, now, out),
-        A::PreviewDown => model.approve.top += 5,
-        A::PreviewUp => model.approve.top = model.approve.top.saturating_sub(5),
+        A::PreviewDown => model.approve.scroll(true),
+        A::PreviewUp => model.approve.scroll(false),
         _ => to_composer(model, composer::Msg::Do(action), now, out),
     }
 }

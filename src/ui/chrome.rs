@@ -9,6 +9,7 @@ use crate::api::board::Phase;
 use crate::base::Millis;
 use crate::ui::action::{Action, Layer};
 use crate::ui::keymap::Keymap;
+use crate::ui::layout::MEDIUM;
 use crate::ui::model::Model;
 use crate::ui::pane::PaneId;
 use crate::ui::pane::conversation::count;
@@ -378,12 +379,17 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
     if !keys.is_empty() && matches!(model.status.phase, Phase::Retrying { .. }) {
         keys.push((Action::Retry, "try now"));
     }
-    let keys: Vec<(String, &str)> =
+    let mut keys: Vec<(String, &str)> =
         keys.into_iter().map(|(action, says)| (model.keymap.hint(action), says)).collect();
-    let need: usize = keys.iter().map(|(key, says)| width(key) + says.len() + 4).sum();
     let mut x = buf.put(rect.x, rect.y, format!(" {mark} "), wide, on_status(style, theme)).0;
     let room = |x: u16| usize::from(rect.right().saturating_sub(x));
-    let left = room(x).saturating_sub(need);
+    let needs = |keys: &[(String, &str)]| keys.iter().map(|(key, says)| width(key) + says.len() + 4).sum::<usize>();
+    // where there is little room, a word to the person stands in the place of what is done
+    let told = wide < usize::from(MEDIUM) && model.toast.as_ref().is_some_and(|toast| toast.until > now);
+    if told || needs(&keys) + 4 > room(x) {
+        keys.truncate(1);
+    }
+    let left = if told { 0 } else { room(x).saturating_sub(needs(&keys)) };
     if left >= 4 {
         x = buf.put(x, rect.y, ellipsis(&doing(model, now), left), left, theme.status).0;
     }

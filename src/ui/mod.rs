@@ -92,5 +92,6 @@ mod writing;
 pub use model::{ENVIRONMENT, Model, UiOptions};
 pub use msg::{Effect, Exit, Left, Msg};
 pub use run::run;
+pub use select_update::RAW;
 pub use terminal::UiError;
 pub use wake::{WakeEnd, wake_pair};

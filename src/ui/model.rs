@@ -382,6 +382,11 @@ impl Model {
         self.toast = Some(Toast { text, until: now.plus(Millis(ms)), key_from: None });
     }
 
+    /// Whether colours of what was drawn have not come yet: the next frame may be another one by itself.
+    pub fn owes_colours(&self) -> bool {
+        self.conversation.owes_colours() || self.conflict.owes_colours()
+    }
+
     /// Whether what is typed goes to a job.
     pub fn attached(&self) -> bool {
         self.job_view.as_ref().is_some_and(job_view::State::attached)

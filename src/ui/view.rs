@@ -17,6 +17,7 @@ use crate::ui::overlay::{Overlay, approve, line, list, page, timeline};
 use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::Put as _;
+use crate::ui::widget::text::{ellipsis, tame, width};
 
 /// Draws everything into `buf`; where the cursor is (none: hidden).
 pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u16)> {
@@ -79,8 +80,9 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let cursor = draw_composer(model, places.composer, buf, &theme, now);
     draw_approval(model, &places, buf, &theme, now);
     let under = places.composer_frame.or(places.rule).unwrap_or(places.composer);
-    let under = Rect { y: under.y, ..places.composer };
-    composer::view_popup(&model.composer, under, buf, &theme);
+    let top = places.title.bottom();
+    let over = Rect { y: top, height: under.y.saturating_sub(top), ..places.composer };
+    composer::view_popup(&model.composer, over, buf, &theme);
     chrome::status(model, places.status, buf, &theme, now);
     if !model.overlays.is_empty() {
         return draw_overlay(model, buf, &theme);
@@ -183,7 +185,7 @@ fn draw_agents(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &The
 fn jobs_title(model: &Model) -> String {
     let search = match model.jobs.search() {
         "" => String::new(),
-        search => format!("/{} ", crate::ui::widget::text::tame(search)),
+        search => format!("/{} ", tame(search)),
     };
     format!(" Jobs ({}) {search}", model.jobs.running().count())
 }
@@ -268,10 +270,11 @@ fn over_draft(model: &Model, line: Rect, buf: &mut Buffer, theme: &Theme) {
     }
 }
 
-/// The lines of words over the draft: why a request is tried again, and the messages that wait.
-fn words(model: &Model) -> Vec<String> {
+/// The lines of words over the draft: why a request is tried again, and the messages that wait. Each with what stands
+/// at its end, whatever of the rest has room.
+fn words(model: &Model) -> Vec<(String, String)> {
     let why = match &model.status.phase {
-        Phase::Retrying { why, .. } => Some(format!("! {why}")),
+        Phase::Retrying { why, .. } => Some((format!("! {why}"), String::new())),
         Phase::Idle | Phase::Waiting | Phase::Streaming | Phase::Calling => None,
         Phase::Compacting | Phase::Stopping | Phase::Opening => None,
     };
@@ -279,20 +282,23 @@ fn words(model: &Model) -> Vec<String> {
 }
 
 /// The messages that wait, one line each.
-fn pending_rows(model: &Model) -> Vec<String> {
+fn pending_rows(model: &Model) -> Vec<(String, String)> {
     let key = model.keymap.hint(Action::Up);
     let all = &model.status.pending;
-    let mut out: Vec<String> = all
+    let mut out: Vec<(String, String)> = all
         .iter()
         .take(3)
         .map(|p| {
             let when = if p.after_turn { "after the turn" } else { "at the next tool" };
-            format!("⧗ {when}: {}", p.text.lines().next().unwrap_or_default())
+            let mut lines = p.text.lines();
+            let first = lines.next().unwrap_or_default();
+            let more = if lines.next().is_some() { " …" } else { "" };
+            (format!("⧗ {when}: {first}{more}"), String::new())
         })
         .collect();
-    if let Some(last) = out.last_mut() {
+    if let Some((_, end)) = out.last_mut() {
         let more = if all.len() > 3 { format!(" · {} more", all.len() - 3) } else { String::new() };
-        last.push_str(&format!("{more}  ({key} takes the newest back)"));
+        *end = format!("{more}  ({key} takes the newest back)");
     }
     out
 }
@@ -340,6 +346,8 @@ fn counts(model: &Model, area: Rect) -> Vec<String> {
     out
 }
 
+/// Columns that a message that waits keeps beside what stands at its end.
+const END_LEAVES: usize = 24;
 /// Columns that what runs now keeps beside the counts.
 const LINE_COLUMNS: usize = 24;
 
@@ -351,11 +359,11 @@ fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, 
         // beside what runs now the counts stand at the right, where there is room for both
         let wide = usize::from(rect.width);
         let taken = if line.is_some() { LINE_COLUMNS } else { 0 };
-        let long = |counts: &String| crate::ui::widget::text::width(counts);
+        let long = |counts: &String| width(counts);
         let fits = counts.iter().find(|counts| long(counts) + taken <= wide);
         match (&line, fits.or(counts.last())) {
             (None, Some(counts)) => {
-                let counts = crate::ui::widget::text::ellipsis(counts, wide);
+                let counts = ellipsis(counts, wide);
                 buf.put(place.x, place.y, counts, wide, theme.dim);
             }
             (Some(_), _) if fits.is_none() => {}
@@ -372,9 +380,11 @@ fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, 
         rect = Rect { y: rect.y + 1, height: rect.height - 1, ..rect };
     }
     let wide = usize::from(rect.width);
-    for (at, text) in words(model).iter().take(usize::from(rect.height)).enumerate() {
-        let text = crate::ui::widget::text::tame(text);
-        let text = crate::ui::widget::text::ellipsis(&text, wide);
+    for (at, (text, end)) in words(model).iter().take(usize::from(rect.height)).enumerate() {
+        // where little of the message would be left, it stands alone
+        let taken = width(end);
+        let end = if taken + END_LEAVES <= wide { end } else { "" };
+        let text = ellipsis(&tame(text), wide - width(end)).into_owned() + end;
         buf.put(rect.x, rect.y + at as u16, text, wide, theme.warning);
     }
 }

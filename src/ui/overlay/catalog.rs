@@ -42,7 +42,9 @@ pub fn models(models: &[ModelInfo]) -> Vec<Row> {
     };
     let (usable, other): (Vec<&ModelInfo>, Vec<&ModelInfo>) = models.iter().partition(|m| m.usable);
     let think = Row::new("How much it thinks…", "", Pick::Do(Action::Thinking));
-    usable.into_iter().chain(other).map(row).chain([think]).collect()
+    // without a model the list says how to get one
+    let think = (!models.is_empty()).then_some(think);
+    usable.into_iter().chain(other).map(row).chain(think).collect()
 }
 
 /// How much the model may think: each level with its word.

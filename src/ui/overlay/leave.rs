@@ -85,7 +85,11 @@ pub fn running(
     let title = format!("{} while {} {runs}?", verb(&goal), what.join(" and "));
     let mut state = State::new(Kind::Quit, &title, rows);
     if forks {
-        state.intro.push("They stay with this session: the fork has none of them.".to_owned());
+        let stay = match jobs.len() + agents.len() {
+            1 => "It stays with this session: the fork does not have it.",
+            _ => "They stay with this session: the fork has none of them.",
+        };
+        state.intro.push(stay.to_owned());
     }
     state.intro.extend(intro(jobs, agents, works));
     state.hint = "↑ ↓ choose · Enter takes it".to_owned();

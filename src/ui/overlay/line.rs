@@ -8,7 +8,7 @@ use super::list::{framed, place};
 use crate::base::{CallId, JobId, SessionId};
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::Put as _;
-use crate::ui::widget::text::width;
+use crate::ui::widget::text::{ellipsis, width};
 
 /// What the line is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,8 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, extra: &
         };
         let inner = framed(place(area, (70, 4)), &title, buf, theme);
         if inner.height > 1 {
-            buf.put(inner.x, inner.y + 1, words, usize::from(inner.width), theme.dim);
+            let wide = usize::from(inner.width);
+            buf.put(inner.x, inner.y + 1, ellipsis(words, wide), wide, theme.dim);
         }
         (Rect { height: 1, ..inner }, "❯ ")
     };

@@ -304,6 +304,7 @@ pub fn framed(rect: Rect, title: &str, buf: &mut Buffer, theme: &Theme) -> Rect 
     if rect.width < 4 || rect.height < 4 {
         return rect;
     }
+    let title = ellipsis(title, usize::from(rect.width).saturating_sub(4));
     let block = Block::bordered()
         .border_style(theme.border_focus)
         .title(format!(" {title} "))

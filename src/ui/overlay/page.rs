@@ -11,6 +11,8 @@ use crate::ui::widget::row::{Role, put};
 use crate::ui::widget::text::{ellipsis, tame, width};
 use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
+/// Columns of a page, its frame counted.
+const WIDE: u16 = 96;
 /// Columns of a full bar.
 const BAR: usize = 20;
 /// Columns of a cell, and least columns of a row's name.
@@ -215,7 +217,10 @@ impl State {
 /// Draws the page.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let extra = 3 + u16::from(state.searches());
-    let rect = place(area, (96, (state.lines.len().min(1000) as u16) + extra));
+    let wide = usize::from(area.width.min(WIDE).saturating_sub(4)).max(1);
+    // a page that is searched keeps its height while it is narrowed
+    let lines = if state.searches() { state.lines.len() } else { state.drawn(state.column(wide), wide).len() };
+    let rect = place(area, (WIDE, (lines.min(1000) as u16) + extra));
     let mut inner = framed(rect, &state.title, buf, theme);
     if inner.is_empty() {
         return;

@@ -74,7 +74,8 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         }
     };
     let Some(turn) = state.turns.get(state.at) else {
-        return line(inner.y, "No turn ran yet: what the next one does stands here.", theme.dim);
+        line(inner.y, "No turn ran yet: what the next one does stands here.", theme.dim);
+        return line(inner.bottom() - 1, "Esc closes", theme.dim);
     };
     line(inner.y, &turn.title, theme.user);
     line(inner.y + 1, &summed(turn), theme.dim);

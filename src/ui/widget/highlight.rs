@@ -158,6 +158,11 @@ impl Highlighter {
     pub fn has_room(&self) -> bool {
         self.desk.lock().waiting.len() < JOBS_MAX
     }
+    /// Whether something that was asked for has not been taken yet.
+    pub fn owes(&self) -> bool {
+        let todo = self.desk.lock();
+        !todo.waiting.is_empty() || todo.at_work.is_some() || !todo.done.is_empty()
+    }
     /// What has come since the last time.
     pub fn take(&self) -> Vec<Coloured> {
         std::mem::take(&mut self.desk.lock().done)

@@ -17,6 +17,8 @@ use crate::ui::widget::diff::Diff;
 
 /// How long after its flush an approval takes no key.
 pub const ARM_MS: u64 = 400;
+/// Most rows of the preview that a key goes on by.
+const SCROLL_ROWS: usize = 5;
 
 /// What is remembered of the approval at hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +36,9 @@ pub struct State {
     /// The marked answer.
     pub choice: usize,
     /// First line of the preview that is shown.
-    pub top: usize,
+    top: usize,
+    /// How many lines of it had room.
+    room: usize,
     /// The preview's rows, laid out once for a width.
     laid: preview::Laid,
     /// How many approvals were at hand before.
@@ -115,6 +119,11 @@ impl State {
     /// The frame at hand does not show it: it begins anew when it is shown again.
     pub fn covered(&mut self) {
         (self.drawn, self.flushed_at) = (false, None);
+    }
+    /// Moves in what it is about by a few rows, but by no more than are seen.
+    pub fn scroll(&mut self, down: bool) {
+        let by = self.room.clamp(1, SCROLL_ROWS);
+        self.top = if down { self.top + by } else { self.top.saturating_sub(by) };
     }
     /// A frame was flushed, and no input was waiting.
     pub fn flushed(&mut self, now: Millis) {

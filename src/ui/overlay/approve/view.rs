@@ -76,12 +76,13 @@ pub fn view(state: &mut State, shown: Shown<'_>, area: Rect, buf: &mut Buffer, t
     }
     let shown = Shown { takes: shown.takes && state.flushed_at.is_some(), ..shown };
     let answers = answers(state, shown, wide, theme);
-    draw_preview(state, shown.keymap, places[0], buf, theme);
+    let more = draw_preview(state, shown.keymap, places[0], buf, theme);
     for (at, row) in why.iter().take(usize::from(places[1].height)).enumerate() {
         row.draw(buf, inner.x, places[1].y + at as u16, inner.width, theme);
     }
-    if framed_by > 0 && !shown.takes {
-        let text = format!(" {} ", ellipsis(&told(state, shown), wide.saturating_sub(2)));
+    let below = if shown.takes { more } else { Some(told(state, shown)) };
+    if let Some(told) = below.filter(|_| framed_by > 0) {
+        let text = format!(" {} ", ellipsis(&told, wide.saturating_sub(2)));
         put(buf, inner.x, rect.bottom() - 1, &text, wide, theme.warning);
     }
     for (at, row) in answers.iter().take(usize::from(places[2].height)).enumerate() {
@@ -236,9 +237,16 @@ fn rule_rows(rule: &str, wide: usize) -> Vec<String> {
     out.rows().into_iter().map(|row| row.text).collect()
 }
 
-fn draw_preview(state: &mut State, keymap: &Keymap, area: Rect, buf: &mut Buffer, theme: &Theme) {
+/// Draws what it is about; where not all of it is seen and there is no row to say so, the words for the lower border.
+fn draw_preview(
+    state: &mut State,
+    keymap: &Keymap,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) -> Option<String> {
     if area.is_empty() {
-        return;
+        return None;
     }
     let rows = state.laid.rows();
     let mut room = usize::from(area.height);
@@ -247,17 +255,26 @@ fn draw_preview(state: &mut State, keymap: &Keymap, area: Rect, buf: &mut Buffer
         room -= 1;
     }
     state.top = state.top.min(rows.len().saturating_sub(room));
+    state.room = room;
     for (at, row) in rows.iter().skip(state.top).take(room).enumerate() {
         row.draw(buf, area.x, area.y + at as u16, area.width, theme);
     }
+    if whole {
+        return None;
+    }
+    let below = rows.len().saturating_sub(state.top + room);
+    let many = if state.laid.whole() { below.to_string() } else { "many".to_owned() };
+    let (down, up) = (keymap.hint(Action::PreviewDown), keymap.hint(Action::PreviewUp));
     if room < usize::from(area.height) {
         let wide = usize::from(area.width);
-        let below = rows.len().saturating_sub(state.top + room);
-        let many = if state.laid.whole() { below.to_string() } else { "many".to_owned() };
-        let (down, up) = (keymap.hint(Action::PreviewDown), keymap.hint(Action::PreviewUp));
         let text = format!("… {many} more lines below, {} above ({down}, {up})", state.top);
         put(buf, area.x, area.bottom() - 1, &ellipsis(&text, wide), wide, theme.warning);
+        return None;
     }
+    Some(match below {
+        0 => format!("{} more above: {up}", state.top),
+        _ => format!("{many} more below: {down}"),
+    })
 }
 
 #[cfg(test)]

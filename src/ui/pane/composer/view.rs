@@ -55,16 +55,15 @@ pub fn view(
     Some((at.x.min(inner.right() - 1), at.y.min(inner.bottom() - 1)))
 }
 
-/// Draws the suggestions, their last row above `area` (the composer), over what stands there.
+/// Draws the suggestions at the bottom of `area` (between title and composer), over what stands there.
 pub fn view_popup(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let Some(popup) = &state.popup else { return };
-    let room = usize::from(area.y.saturating_sub(buf.area.y));
-    let shown = popup.rows.len().min(ROWS).min(room);
+    let shown = popup.rows.len().min(ROWS).min(usize::from(area.height));
     if shown == 0 || area.width < 4 {
         return;
     }
     let first = (popup.at + 1).saturating_sub(shown);
-    let rect = Rect { y: area.y - shown as u16, height: shown as u16, ..area };
+    let rect = Rect { y: area.bottom() - shown as u16, height: shown as u16, ..area };
     Clear.render(rect, buf);
     buf.set_style(rect, theme.code_block);
     let width = usize::from(rect.width);

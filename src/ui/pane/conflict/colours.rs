@@ -36,6 +36,11 @@ impl Colours {
         Self { highlighter: Highlighter::new(wake), texts: HashMap::new() }
     }
 
+    /// Whether colours that were asked for have not come yet.
+    pub fn owes(&self) -> bool {
+        self.highlighter.owes()
+    }
+
     /// Takes what has come; whether something has.
     pub fn take(&mut self) -> bool {
         let mut any = false;

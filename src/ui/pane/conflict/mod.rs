@@ -299,6 +299,11 @@ impl State {
         self.worker.is_busy()
     }
 
+    /// Whether colours of what was drawn have not come yet.
+    pub fn owes_colours(&self) -> bool {
+        self.colours.owes()
+    }
+
     /// Takes colours that have come; whether there are any.
     pub fn take_colours(&mut self) -> bool {
         self.colours.take()

@@ -44,6 +44,10 @@ impl Colours {
     pub fn line(&self, id: CodeId, line: u32) -> Option<&[(u32, Role)]> {
         self.blocks.get(&id)?.lines.get(line as usize).map(|runs| &**runs)
     }
+    /// Whether colours that were asked for have not come yet.
+    pub fn owes(&self) -> bool {
+        self.highlighter.owes()
+    }
     /// Takes what has come; for each, the item, the first block, and the lines.
     pub fn take(&mut self) -> Vec<(CodeId, Range<u32>)> {
         let mut out = Vec::new();

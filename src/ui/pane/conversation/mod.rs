@@ -260,6 +260,10 @@ impl State {
     pub fn animates(&self) -> bool {
         !self.running.is_empty()
     }
+    /// Whether colours of what was drawn have not come yet.
+    pub fn owes_colours(&self) -> bool {
+        self.colours.owes()
+    }
     /// Takes the colours that have come; whether any did.
     pub fn take_colours(&mut self) -> bool {
         let come = self.colours.take();

@@ -6,6 +6,7 @@ use super::item::{Body, Call, Item, Source};
 use super::source::copied;
 use crate::api::entry::{Details, EntryBody};
 use crate::ui::widget::markdown::{Doc, Kind};
+use crate::ui::widget::text::ellipsis;
 
 /// Something that can be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +24,8 @@ impl Piece {
         let (name, text) = (name.into(), text.into());
         let lines = text.lines().count();
         let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        let first: String = first.chars().take(60).collect();
-        let note = if lines > 1 { format!("{lines} lines · {first}") } else { first };
+        let first = ellipsis(first, 60);
+        let note = if lines > 1 { format!("{lines} lines · {first}") } else { first.into_owned() };
         Self { name, note, text }
     }
 }

@@ -13,6 +13,7 @@ use crate::ui::theme::Theme;
 use crate::ui::widget::row::{Look, Role, Row, put};
 use crate::ui::widget::scroll::{Layout, Spot, down, next_block};
 use crate::ui::widget::text::width;
+use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
 /// Columns from which the selection has a gutter.
 const GUTTER_FROM: u16 = 24;
@@ -151,14 +152,16 @@ fn empty(waits: bool, area: Rect, buf: &mut Buffer, theme: &Theme) {
         ("? on an empty line shows every key.", Role::Dim),
     ];
     let lines = if waits { &[("Opening the session…", Role::Dim)] } else { lines };
-    let top = area.y + area.height.saturating_sub(lines.len() as u16) / 2;
-    for (index, (text, role)) in lines.iter().enumerate() {
-        let y = top + index as u16;
-        if y < area.bottom() {
-            let space = usize::from(area.width).saturating_sub(width(text)) / 2;
-            let x = area.x + space as u16;
-            put(buf, x, y, text, usize::from(area.right() - x), Look::from(*role).style(theme));
-        }
+    let mut rows = Wrapper::new(usize::from(area.width));
+    for (text, role) in lines {
+        rows.line(&Prefix::default(), &[((*text).to_owned(), (*role).into())], Break::Words);
+    }
+    let rows = rows.rows();
+    let top = area.y + area.height.saturating_sub(rows.len() as u16) / 2;
+    for (row, y) in rows.iter().zip(top..area.bottom()) {
+        let space = usize::from(area.width).saturating_sub(width(row.text.trim_end())) / 2;
+        let x = area.x + space as u16;
+        row.draw(buf, x, y, area.right() - x, theme);
     }
 }
 
