@@ -383,7 +383,8 @@ fn draw_doing(model: &Model, rect: Rect, buf: &mut Buffer, theme: &Theme, now: M
         keys.into_iter().map(|(action, says)| (model.keymap.hint(action), says)).collect();
     let mut x = buf.put(rect.x, rect.y, format!(" {mark} "), wide, on_status(style, theme)).0;
     let room = |x: u16| usize::from(rect.right().saturating_sub(x));
-    let needs = |keys: &[(String, &str)]| keys.iter().map(|(key, says)| width(key) + says.len() + 4).sum::<usize>();
+    let needs =
+        |keys: &[(String, &str)]| keys.iter().map(|(key, says)| width(key) + says.len() + 4).sum::<usize>();
     // where there is little room, a word to the person stands in the place of what is done
     let told = wide < usize::from(MEDIUM) && model.toast.as_ref().is_some_and(|toast| toast.until > now);
     if told || needs(&keys) + 4 > room(x) {

@@ -219,7 +219,8 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let extra = 3 + u16::from(state.searches());
     let wide = usize::from(area.width.min(WIDE).saturating_sub(4)).max(1);
     // a page that is searched keeps its height while it is narrowed
-    let lines = if state.searches() { state.lines.len() } else { state.drawn(state.column(wide), wide).len() };
+    let lines =
+        if state.searches() { state.lines.len() } else { state.drawn(state.column(wide), wide).len() };
     let rect = place(area, (WIDE, (lines.min(1000) as u16) + extra));
     let mut inner = framed(rect, &state.title, buf, theme);
     if inner.is_empty() {

@@ -74,7 +74,8 @@ pub fn end(path: &str, end: End, hand_back: Option<HandBackReport>) -> AgentEnd 
     }
 }
 
-fn some() -> Record {
+/// Agents in every state, and what they came to.
+pub(super) fn some() -> Record {
     let mut record = record::full();
     let ended = |end| AgentState::Ended(Arc::new(end));
     let back = report(&["docs/lex.md", "docs/toc.md", "src/main.rs"], &["src/lexer.rs"]);
@@ -93,42 +94,6 @@ fn some() -> Record {
         status.conflicted = ["manual".to_owned()].into();
     });
     record
-}
-
-#[test]
-fn the_agents_read_well() {
-    for (columns, rows) in [(130, 36), (80, 24), (40, 12)] {
-        insta::assert_snapshot!(format!("agents-aside-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("agents-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.keys("ctrl-x a j");
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("agents-ended-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.keys("ctrl-x a G k");
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("agents-empty-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, record::empty());
-            screen.keys("ctrl-x a");
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("agents-leave-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.keys("ctrl-d");
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("agents-message-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.keys("ctrl-x a m");
-            screen.write("and the docs");
-            screen.shown()
-        });
-    }
 }
 
 #[test]
@@ -174,7 +139,7 @@ fn an_agent_whose_conflicts_are_resolved_has_its_mark_while_those_of_another_are
 }
 
 /// Two agents were asked for, and both have ended.
-fn reported() -> Record {
+pub(super) fn reported() -> Record {
     let mut record = record::empty();
     record::user(&mut record, "nested comments, and the manual");
     for (call, name, workspace) in [("c1", "lexer", "isolated"), ("c2", "manual", "isolated")] {

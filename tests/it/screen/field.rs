@@ -157,3 +157,12 @@ fn every_line_that_is_asked_for_is_seen_at_80x12() {
         assert!(shown.contains("zebra stripes"), "{what}:\n{shown}");
     }
 }
+
+#[test]
+fn what_the_rig_looks_for_is_there() {
+    let mut screen = Screen::new(120, 40, record::full());
+    let shown = screen.shown();
+    for wanted in ["❯", "Esc interrupt", "interrupted", "cargo test", "1 queued"] {
+        assert!(shown.contains(wanted), "{wanted:?} is not in\n{shown}");
+    }
+}

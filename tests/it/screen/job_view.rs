@@ -7,14 +7,14 @@ use windlass::api::command::{Command, JobAsk, Query};
 use windlass::api::event::{Event, Reply};
 use windlass::api::screen::{Colour, Run, Screen as Picture, Size, Style};
 use windlass::base::JobId;
-use windlass::law::job::{By, End, Stage};
+use windlass::law::job::End;
 use windlass::ui::input::{Input, Mouse, MouseDid};
 use windlass::ui::{Effect, Msg};
 
 use super::{Screen, jobs, record};
 
 /// A log with all that programs write.
-fn output() -> Vec<u8> {
+pub(super) fn output() -> Vec<u8> {
     let mut out = Vec::new();
     for n in 1..=60 {
         out.extend_from_slice(format!("[{n:02}] GET /docs/page{n}.html 200\n").as_bytes());
@@ -48,7 +48,8 @@ pub fn picture(columns: u16, rows: u16) -> Picture {
     }
 }
 
-fn some(columns: u16, rows: u16) -> Record {
+/// A job with a log, j3, and one with a terminal of this size, j4.
+pub(super) fn some(columns: u16, rows: u16) -> Record {
     let mut record = record::empty();
     jobs::job(&mut record, 3, "npm run dev");
     jobs::job(&mut record, 4, "python3 -i");
@@ -62,7 +63,7 @@ fn some(columns: u16, rows: u16) -> Record {
 }
 
 /// Draws, and answers what is wanted of the log.
-fn settle(screen: &mut Screen, log: &[u8]) -> String {
+pub(super) fn settle(screen: &mut Screen, log: &[u8]) -> String {
     let mut shown = screen.shown();
     while let Some(Command::Ask { number, query: Query::JobLog { offset, limit, .. } }) = screen.model.wants()
     {
@@ -75,43 +76,12 @@ fn settle(screen: &mut Screen, log: &[u8]) -> String {
     shown
 }
 
-fn found(screen: &mut Screen, effects: &[Effect], at: Option<u64>) -> Vec<Effect> {
+/// Answers a search of the log.
+pub(super) fn found(screen: &mut Screen, effects: &[Effect], at: Option<u64>) -> Vec<Effect> {
     let [Effect::Send(Command::Ask { number, query: Query::JobSearch { .. } })] = effects else {
         panic!("{effects:?}")
     };
     screen.tell(Msg::Event(Event::Answered { number: *number, reply: Reply::JobFound(at) }))
-}
-
-#[test]
-fn a_job_reads_well_over_the_whole_screen() {
-    for (columns, rows) in [(130, 36), (80, 24), (40, 12)] {
-        let name = |what: &str| format!("job-view-{what}-{columns}x{rows}");
-        let log = output();
-        let mut screen = Screen::new(columns, rows, some(columns, rows - 2));
-        screen.keys("ctrl-x j k enter");
-        insta::assert_snapshot!(name("log"), settle(&mut screen, &log));
-        let effects = screen.write("/error");
-        assert_eq!(effects, []);
-        let effects = screen.keys("enter");
-        let at = log.windows(6).position(|found| found == b"Error:").unwrap() as u64;
-        assert_eq!(found(&mut screen, &effects, Some(at)), []);
-        insta::assert_snapshot!(name("search"), settle(&mut screen, &log));
-        screen.keys("esc g");
-        screen.now += 10_000;
-        screen.change(|record| {
-            record.jobs.report(&JobId(3), |row| {
-                let stage = Stage::Asked { processes: 3 };
-                row.state = windlass::api::job::JobState::Ending { by: By::User, stage };
-            });
-        });
-        insta::assert_snapshot!(name("ending"), settle(&mut screen, &log));
-        screen.keys("q j enter");
-        insta::assert_snapshot!(name("terminal"), screen.shown());
-        screen.keys("a");
-        insta::assert_snapshot!(name("attached"), screen.shown());
-        screen.change(|record| jobs::end(record, 4, End::Exited { code: 3 }));
-        insta::assert_snapshot!(name("over"), screen.shown());
-    }
 }
 
 #[test]

@@ -43,7 +43,8 @@ pub fn job(record: &mut Record, id: u32, command: &str) {
     record.jobs.begin(JobId(id), row);
 }
 
-fn outcome(end: End, id: u32) -> JobOutcome {
+/// How one ended.
+pub(super) fn outcome(end: End, id: u32) -> JobOutcome {
     JobOutcome {
         exit_code: if let End::Exited { code } = end { Some(code) } else { None },
         exit_signal: matches!(end, End::Killed { .. }).then_some(15),
@@ -65,7 +66,8 @@ pub fn end(record: &mut Record, id: u32, end: End) {
     record.jobs.report(&JobId(id), |row| row.state = state);
 }
 
-fn some() -> Record {
+/// Jobs in every state.
+pub(super) fn some() -> Record {
     let mut record = record::full();
     job(&mut record, 1, "cargo build --release");
     job(&mut record, 2, "seq 1 10");
@@ -82,31 +84,6 @@ fn some() -> Record {
         row.state = JobState::Ending { by: By::User, stage: Stage::Asked { processes: 3 } };
     });
     record
-}
-
-#[test]
-fn the_jobs_read_well() {
-    for (columns, rows) in [(160, 40), (120, 30), (80, 24), (40, 20)] {
-        insta::assert_snapshot!(format!("jobs-aside-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("jobs-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.keys("ctrl-x j j j");
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("jobs-empty-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, record::empty());
-            screen.keys("ctrl-x j");
-            screen.shown()
-        });
-        insta::assert_snapshot!(format!("jobs-leave-{columns}x{rows}"), {
-            let mut screen = Screen::new(columns, rows, some());
-            screen.keys("ctrl-d");
-            screen.shown()
-        });
-    }
 }
 
 #[test]

@@ -8,14 +8,15 @@ mod conflict;
 mod conflict_kept;
 pub mod desk;
 mod field;
-mod golden;
 mod job_view;
 mod jobs;
 mod looks;
+mod matrix;
 mod overlays;
 mod pty;
 mod random;
 pub mod record;
+mod scenes;
 mod stream;
 mod tree;
 
@@ -31,7 +32,7 @@ use windlass::ui::input::{Input, parse_key};
 use windlass::ui::update::update;
 use windlass::ui::view::view;
 use windlass::ui::writer::Writer;
-use windlass::ui::{Effect, Model, Msg, UiOptions};
+use windlass::ui::{Effect, Model, Msg, RAW, UiOptions};
 
 /// A screen under test.
 pub struct Screen {
@@ -107,7 +108,14 @@ impl Screen {
         let (columns, rows) = self.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let cursor = view(&mut self.model, &mut buffer, Millis(self.now));
-        let bytes = self.writer.draw(&buffer, cursor).to_vec();
+        let bytes = match &mut self.model.raw {
+            // past the buffer: what the terminal shows then is not what the writer knows
+            Some(raw) => {
+                self.writer.forget();
+                raw.page(self.size, RAW).unwrap_or_default()
+            }
+            None => self.writer.draw(&buffer, cursor).to_vec(),
+        };
         self.terminal.process(&bytes);
         bytes
     }
@@ -134,7 +142,13 @@ impl Screen {
         let mut other = terminal(self.size.0, self.size.1);
         let mut buffer = Buffer::empty(Rect::new(0, 0, self.size.0, self.size.1));
         let cursor = view(&mut self.model, &mut buffer, Millis(self.now));
-        other.process(Writer::new(Depth::True, true).draw(&buffer, cursor));
+        match &mut self.model.raw {
+            Some(raw) => {
+                raw.forget();
+                other.process(&raw.page(self.size, RAW).unwrap_or_default());
+            }
+            None => other.process(Writer::new(Depth::True, true).draw(&buffer, cursor)),
+        }
         (looks(self.terminal.screen()), looks(other.screen()))
     }
 }

@@ -388,22 +388,6 @@ fn a_dump_replayed_gives_the_same_screen() {
 }
 
 #[test]
-fn each_overlay_reads_well() {
-    for what in ALL {
-        let mut told = String::new();
-        for (columns, rows) in [(120, 40), (80, 12), (40, 12)] {
-            let mut screen = Screen::new(columns, rows, record::empty());
-            open(what, &mut screen);
-            told.push_str(&format!("{columns}x{rows}\n{}\n", screen.shown()));
-            if rows == 12 && columns == 80 {
-                told.push_str(&format!("its styles\n{}\n", screen.clean().0));
-            }
-        }
-        insta::assert_snapshot!(format!("overlay-{what}"), told);
-    }
-}
-
-#[test]
 fn help_is_searched_by_typing() {
     let mut screen = Screen::new(80, 24, record::empty());
     screen.keys("?");

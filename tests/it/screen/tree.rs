@@ -60,7 +60,8 @@ fn answer(screen: &mut Screen, effects: &[Effect], reply: Reply) {
     screen.tell(Msg::Event(Event::Answered { number, reply }));
 }
 
-fn opened(columns: u16, rows: u16, record: Record, entries: Vec<TreeEntry>) -> Screen {
+/// The tree of these entries over a record.
+pub(super) fn opened(columns: u16, rows: u16, record: Record, entries: Vec<TreeEntry>) -> Screen {
     let mut screen = Screen::new(columns, rows, record);
     let effects = screen.keys("ctrl-x t");
     answer(&mut screen, &effects, Reply::Tree(entries));
@@ -86,23 +87,11 @@ pub(super) fn asks_to_rewind(columns: u16, rows: u16) -> Screen {
     screen
 }
 
-fn with_job() -> Record {
+/// The full record, and a job.
+pub(super) fn with_job() -> Record {
     let mut record = record::full();
     super::jobs::job(&mut record, 3, "npm run dev");
     record
-}
-
-#[test]
-fn the_tree_reads_well() {
-    for (columns, rows) in [(130, 36), (80, 24), (40, 12)] {
-        let mut screen = opened(columns, rows, with_job(), entries());
-        insta::assert_snapshot!(format!("tree-{columns}x{rows}"), screen.shown());
-        screen.keys("a g j j");
-        insta::assert_snapshot!(format!("tree-opened-{columns}x{rows}"), screen.shown());
-        let effects = screen.keys("g r");
-        answer(&mut screen, &effects, Reply::RewindPlan(plan()));
-        insta::assert_snapshot!(format!("tree-rewind-{columns}x{rows}"), screen.shown());
-    }
 }
 
 #[test]
