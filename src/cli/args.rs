@@ -7,17 +7,17 @@ use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueH
 
 use crate::api::access::Mode;
 
-/// The closing words of `--help`.
+/// The closing words of `--help`: a line for each paragraph, for they are wrapped where the terminal ends.
 const AFTER_HELP: &str = "\
-Without a key or a network: `windlass --rehearsal` drives the whole program with a scripted model in a
-scratch copy of a small project.
+Without a key or a network: `windlass --rehearsal` drives the whole program with a scripted model in a scratch copy of a \
+small project.
 
-Keys come from ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, a variable that settings.json names, or
-keys.json (mode 0600). Settings: `windlass config show`. Something does not work: `windlass doctor`.
+Keys come from ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, a variable that settings.json names, or keys.json \
+(mode 0600). Settings: `windlass config show`. Something does not work: `windlass doctor`.
 
-Exit codes: 0 done; 1 the turn or the command failed; 2 usage (a bad flag, an unknown model, provider or
-session); 3 the turn is done, and what an agent changed did not come back; 4 an approval was needed that
-nobody could give; 130 interrupted.";
+Exit codes: 0 done; 1 the turn or the command failed; 2 usage (a bad flag, an unknown model, provider or session); 3 the \
+turn is done, and what an agent changed did not come back; 4 an approval was needed that nobody could give; 130 \
+interrupted.";
 
 /// A full-screen terminal program for coding with a language model.
 ///
@@ -279,7 +279,7 @@ pub enum HandbackAction {
         /// Whose.
         #[command(flatten)]
         whose: Whose,
-        /// Whose version is taken; both: the parent's lines, then the agent's, where both changed them.
+        /// Whose version is taken.
         #[arg(long, value_name = "VERSION")]
         take: Option<Take>,
         /// A file that holds the whole result.
@@ -298,7 +298,7 @@ pub enum HandbackAction {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Take back the newest resolution of a path, or what was taken of it without one.
+    /// Take back the newest resolution of a path; of one that was taken without a question, put back what was there.
     Revert {
         /// The agent's name; that of an agent's own agent is lexer/x.
         #[arg(value_name = "CHILD")]
@@ -318,7 +318,7 @@ pub enum HandbackAction {
         /// Whose.
         #[command(flatten)]
         whose: Whose,
-        /// Without being asked, and also with conflicts that are open.
+        /// Without being asked, and also with conflicts that are open or work that did not come back.
         #[arg(long)]
         force: bool,
     },
@@ -333,9 +333,9 @@ pub enum Take {
     Child,
     /// As the agent found it.
     Base,
-    /// The lines of the first two.
+    /// The parent's lines, then the agent's, where both changed them; not where one removed the file.
     Both,
-    /// As these three versions were resolved before.
+    /// As these three versions, the one here as it is now, were resolved before.
     Earlier,
 }
 

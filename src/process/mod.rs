@@ -5,13 +5,14 @@
 //! (the other side), `visit` (others of the
 //! same person), `terminal` (a terminal of its own), `tree` (finding and signalling processes), `cgroup` (holding a command's
 //! processes together), `inside` (where a held command goes), `mounts` (the table of mounts), `answer` (a program of the person's, run for what it
-//! prints), `pre_exec` (the only unsafe code).
+//! prints), `foreground` (one that has this terminal), `pre_exec` (the only unsafe code).
 //!
 //! Not here: what confines a command (`sandbox` plans that and is the one way to start one).
 
 pub mod answer;
 pub mod cgroup;
 pub mod environment;
+pub mod foreground;
 mod inside;
 pub mod keeper;
 pub mod launch;

@@ -3,6 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Stdio;
+
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 
 use serde_json::{Value, json};
 
@@ -147,6 +151,8 @@ fn a_conflict_is_resolved_by_each_way_and_taken_back() {
     assert!(told.contains("text is resolved already; `windlass handback revert tests text` takes"), "{told}");
     assert_eq!(done(&home, &["revert", "tests", "text"]), "text: taken back; 3 conflicts are open\n");
     assert_eq!(text(), PARENT);
+    let told = refused(&home, &["revert", "tests", "text"], 1);
+    assert!(told.contains("what was done about text is taken back already: it is as it was"), "{told}");
     for (version, expected) in [("child", CHILD), ("base", BASE), ("parent", PARENT)] {
         done(&home, &["resolve", "tests", "text", "--take", version]);
         assert_eq!(text(), expected, "{version}");
@@ -163,6 +169,21 @@ fn a_conflict_is_resolved_by_each_way_and_taken_back() {
     assert_eq!(fs::metadata(&bits).unwrap().permissions().mode() & 0o111, 0o111);
     let told = refused(&home, &["resolve", "tests", "bits", "--take", "both"], 1);
     assert!(told.contains("bits has no lines to merge in all its versions"), "{told}");
+    // removed here, changed by the agent: one verdict, and no lines of both
+    let shown = done(&home, &["show", "tests", "gone"]);
+    assert!(shown.starts_with("gone  open: removed here, changed by the child\n"), "{shown}");
+    assert!(
+        shown.contains("@@ removed here, changed by the child\n") && !shown.contains("differently"),
+        "{shown}"
+    );
+    for from in [["--take", "both"], ["--tool", "true"]] {
+        let told = refused(&home, &[&["resolve", "tests", "gone"][..], &from].concat(), 1);
+        assert!(
+            told.contains("gone was removed here, changed by the child, so there are no lines of both"),
+            "{told}"
+        );
+        assert!(told.contains("take `parent` (it stays removed), `child` (it comes back"), "{told}");
+    }
     assert_eq!(
         done(&home, &["resolve", "tests", "gone", "--take", "parent"]),
         "gone: settled as it is; no conflict is open\n"
@@ -234,6 +255,45 @@ fn a_merge_program_gets_the_three_versions_and_its_word_counts() {
 }
 
 #[test]
+fn a_merge_program_ends_with_who_ran_it_and_nothing_is_written() {
+    let (home, _room) = handed_back();
+    let pids = home.path("pids");
+    let lives = |pid: &str| {
+        // one that waits to be reaped by who inherited it is over
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+    };
+    for (signal, code, trap) in
+        [(Signal::SIGINT, 130, ""), (Signal::SIGTERM, 143, ""), (Signal::SIGTERM, 143, "trap '' TERM INT; ")]
+    {
+        let _ = fs::remove_file(&pids);
+        let tool = format!(
+            "{trap}echo taken >\"$MERGED\"; setsid sleep 500 & echo $$ $! >{0}.new; mv {0}.new {0}; sleep 500",
+            pids.display()
+        );
+        let mut command = home.command(&["handback", "resolve", "tests", "text", "--tool", &tool]);
+        let running =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut tries = 0;
+        while !pids.exists() {
+            tries += 1;
+            assert!(tries < 30_000, "the merge program did not begin");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let started = home.read("pids");
+        assert!(started.split_whitespace().all(lives), "{started}");
+        nix::sys::signal::kill(Pid::from_raw(running.id() as i32), signal).unwrap();
+        let ended = running.wait_with_output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{told}");
+        assert!(told.ends_with(&format!("was ended, for {signal} came; text is as it was\n")), "{told}");
+        assert!(!started.split_whitespace().any(lives), "{started}");
+        assert_eq!(home.read("work/text"), PARENT);
+        assert_eq!(fs::read_dir(home.path("tmp")).unwrap().count(), 0, "the program's files are removed");
+    }
+}
+
+#[test]
 fn a_workspace_is_dropped_when_nothing_is_open_or_it_is_said_twice() {
     let (home, room) = handed_back();
     let told = refused(&home, &["drop", "tests"], 1);
@@ -286,7 +346,7 @@ fn what_is_not_there_or_not_over_is_told() {
 fn the_same_clash_seen_again_can_be_resolved_as_before() {
     let (home, room) = handed_back();
     let told = refused(&home, &["resolve", "tests", "text", "--take", "earlier"], 1);
-    assert!(told.contains("these three versions of text were not resolved before"), "{told}");
+    assert!(told.contains("no earlier resolution is known of these versions of text"), "{told}");
     home.write("result", "by hand\n");
     done(&home, &["resolve", "tests", "text", "--file", &home.path("result").display().to_string()]);
     // another child comes with the same again

@@ -153,7 +153,10 @@ fn what_an_agents_agent_left_open_is_resolved_by_commands_and_dropped_with_it() 
         scene.done(&["revert", "lexer/x", "f"]);
         assert_eq!((scene.open(), scene.f().as_str()), (vec!["lexer/x".into()], LEXER));
     }
-    assert_eq!(scene.done(&["drop", "lexer", "--force"]), "lexer/x: dropped\nlexer: dropped\n");
+    assert_eq!(
+        scene.done(&["drop", "lexer", "--force"]),
+        "lexer/x: dropped, with 1 open conflict\nlexer: dropped\n"
+    );
     assert_eq!(scene.done(&["list"]), "no agent has a copy of its own\n");
     assert_eq!(scene.f(), LEXER);
 }

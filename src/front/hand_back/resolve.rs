@@ -6,11 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use super::sides::Sides;
+use super::three::Gone;
 use super::tool;
 use super::{Child, Of, refused};
 use crate::base::chain;
 use crate::front::jobs::{Refused, Told, failed, misuse};
-use crate::law::hand_back::merge1::Verdict;
+use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::plan::Planned;
 use crate::law::hand_back::tree::{Obstacle, TreePath, Version};
 use crate::law::merge::resolution::{Choice, Resolution};
@@ -58,7 +59,7 @@ pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_
         )))
     };
     let (result, choices) = match from {
-        From::Earlier => (earlier(of, planned, &sides)?, None),
+        From::Earlier => (earlier(of, &child, planned, &sides)?, None),
         From::Child => whole(&planned.child, "the agent's")?,
         From::Base => whole(&planned.base, "the base")?,
         // what was written over by a hand-back or a resolution is had back; what somebody made of it since stays
@@ -68,10 +69,7 @@ pub fn resolve(of: &Of, name: &str, path: &Path, from: &From, told: &mut Told<'_
             let merged = both(planned, &sides)?;
             // what is here holds a choice already: the lines of both sides would be in it twice
             if is_resolved(&child, planned)? {
-                return Err(failed(format!(
-                    "{} is resolved already; `windlass handback revert {} {}` takes that back first",
-                    planned.path, child.name, planned.path
-                )));
+                return Err(resolved_already(&child, planned));
             }
             merged
         }
@@ -174,7 +172,26 @@ fn fits(planned: &Planned, seen: &Version, result: &Written) -> Result<(), Refus
     }
 }
 
+fn resolved_already(child: &Child, planned: &Planned) -> Refused {
+    failed(format!(
+        "{} is resolved already; `windlass handback revert {} {}` takes that back first",
+        planned.path, child.name, planned.path
+    ))
+}
+
 fn merge(planned: &Planned, sides: &Sides) -> Result<Resolution, Refused> {
+    if let Some(gone) = sides.gone() {
+        let (what, parent, child) = match gone {
+            Gone::Parents => (Clash::ParentRemoved, "it stays removed", "it comes back as the agent left it"),
+            Gone::Childs => (Clash::ChildRemoved, "it stays as it is", "it is removed"),
+        };
+        return Err(failed(format!(
+            "{} was {}, so there are no lines of both; take `parent` ({parent}), `child` ({child}) or `base`, or give a \
+             `--file`",
+            planned.path,
+            what.words()
+        )));
+    }
     let no_text = || {
         failed(format!(
             "{} has no lines to merge in all its versions; take `parent`, `child` or `base`, or give a `--file`",
@@ -184,11 +201,20 @@ fn merge(planned: &Planned, sides: &Sides) -> Result<Resolution, Refused> {
     sides.text().map(Resolution::new).ok_or_else(no_text)
 }
 
-fn earlier(of: &Of, planned: &Planned, sides: &Sides) -> Result<Written, Refused> {
+fn earlier(of: &Of, child: &Child, planned: &Planned, sides: &Sides) -> Result<Written, Refused> {
     let found =
         Earlier::at(of.dirs.resolutions()).find(&sides.versions()).map_err(|error| refused(&error))?;
-    let unknown = || failed(format!("these three versions of {} were not resolved before", planned.path));
-    found.map(|found| Written::Bytes { bytes: found.bytes, executable: found.executable }).ok_or_else(unknown)
+    if let Some(found) = found {
+        return Ok(Written::Bytes { bytes: found.bytes, executable: found.executable });
+    }
+    if is_resolved(child, planned)? {
+        return Err(resolved_already(child, planned));
+    }
+    Err(failed(format!(
+        "no earlier resolution is known of these versions of {} (the base's, the agent's, and what is here now); take \
+         another one",
+        planned.path
+    )))
 }
 
 fn both(planned: &Planned, sides: &Sides) -> Result<(Written, Option<Vec<Choice>>), Refused> {
@@ -220,10 +246,11 @@ pub fn revert(of: &Of, name: &str, path: &Path, told: &mut Told<'_>) -> Result<u
         return tell_other_half(&child, &record, planned, told);
     }
     if !taken {
-        return Err(failed(format!(
-            "nothing was done about {}, so there is nothing to take back",
-            planned.path
-        )));
+        let path = &planned.path;
+        return Err(failed(match last(&child, path)? {
+            Some(_) => format!("what was done about {path} is taken back already: it is as it was"),
+            None => format!("nothing was done about {path}, so there is nothing to take back"),
+        }));
     }
     let (seen, before) = (planned.child.tracked(), Written::Version(planned.parent.clone()));
     let written = child.room.resolve(&child.parent, &planned.path, seen, before, None);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use crate::api::agent::HandBackReport;
 use crate::law::hand_back::merge1::Verdict;
 use crate::law::hand_back::plan::Planned;
 use crate::law::hand_back::tree::{TreePath, Version};
@@ -71,19 +72,21 @@ pub fn lines(child: &str, standing: &Standing) -> String {
     };
     let count = |wanted: &dyn Fn(Verdict) -> bool| record.with(wanted).count();
     let conflicts = count(&is_conflict);
-    let mut parts = vec![format!("{} taken", count(&|verdict| verdict == Verdict::Taken))];
+    let mut parts = Vec::new();
     let mut more = |number: usize, words: String| {
         if number > 0 {
             parts.push(format!("{number} {words}"));
         }
     };
+    more(count(&|verdict| verdict == Verdict::Taken), "taken".into());
     more(count(&|verdict| verdict == Verdict::Same), "the same".into());
     let plural = if conflicts == 1 { "conflict" } else { "conflicts" };
     more(conflicts, format!("{plural}, {} open", standing.open.len()));
     more(count(&|verdict| verdict == Verdict::Special), "no files".into());
     more(record.left_out.len(), "left out".into());
     more(record.displaced.len(), "saved meanwhile and kept".into());
-    let mut text = format!("{child}  {}\n", parts.join(", "));
+    let counts = if parts.is_empty() { HandBackReport::in_numbers([0; 4]) } else { parts.join(", ") };
+    let mut text = format!("{child}  {counts}\n");
     for path in &standing.open {
         let words = record.path(path).map(|planned| words(planned.verdict)).unwrap_or_default();
         text.push_str(&format!("  {path}  {words}\n"));
@@ -113,7 +116,7 @@ pub fn paths(record: &Record, resolved: &[Resolved]) -> String {
         text.push_str(&format!("{path}  was saved by somebody meanwhile; what was saved is kept: {place}\n"));
     }
     if text.is_empty() {
-        text.push_str("nothing was changed\n");
+        text.push_str(&format!("{}\n", HandBackReport::in_numbers([0; 4])));
     }
     text
 }

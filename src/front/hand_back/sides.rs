@@ -63,9 +63,19 @@ impl Sides {
             text.extend(format!("{name:<6}  {}\n", side.words()).into_bytes());
         }
         if let Some(lines) = self.text() {
-            three::show(&lines, &mut text);
+            three::show(&lines, self.gone(), &mut text);
         }
         text
+    }
+
+    /// The side that removed a file that the other has; none: neither did.
+    pub fn gone(&self) -> Option<three::Gone> {
+        let is = |side: &Side| matches!(side.version, Version::File { .. });
+        match (&self.parent.version, &self.child.version) {
+            (Version::Absent, _) if is(&self.base) && is(&self.child) => Some(three::Gone::Parents),
+            (_, Version::Absent) if is(&self.base) && is(&self.parent) => Some(three::Gone::Childs),
+            _ => None,
+        }
     }
 
     /// Whether the owner may run what the three come to: the child's word where it changed that, else the parent's.

@@ -2,13 +2,23 @@
 
 use std::ops::Range;
 
+use crate::law::hand_back::merge1::Clash;
 use crate::law::merge::regions::{Changed, Region, Side, Three, Whitespace, lines};
 
 /// Lines that nobody changed, shown before and after a hunk.
 const CONTEXT: usize = 3;
 
-/// Appends the hunks, each with its places in the three versions.
-pub fn show(three: &Three, to: &mut Vec<u8>) {
+/// Whose file is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// It was removed here.
+    Parents,
+    /// The child removed it.
+    Childs,
+}
+
+/// Appends the hunks, each with its places in the three versions. `gone`: whose file is not there.
+pub fn show(three: &Three, gone: Option<Gone>, to: &mut Vec<u8>) {
     let regions = three.regions(Whitespace::Counts);
     for (at, region) in regions.iter().enumerate().filter(|(_, region)| region.is_hunk()) {
         let place = |name: &str, lines: Range<usize>| format!("{name} {},{}", lines.start + 1, lines.len());
@@ -17,7 +27,7 @@ pub fn show(three: &Three, to: &mut Vec<u8>) {
             place("parent", region.parent.clone()),
             place("child", region.child.clone()),
         ];
-        to.extend(format!("@@ {} @@ {}\n", places.join(" "), words(region.changed)).into_bytes());
+        to.extend(format!("@@ {} @@ {}\n", places.join(" "), words(region.changed, gone)).into_bytes());
         let before = at.checked_sub(1).and_then(|at| regions.get(at));
         let first = before.map(|before| before.parent.end.saturating_sub(CONTEXT).max(before.parent.start));
         put(to, "", before_or_after(three, before, first.unwrap_or(0)..usize::MAX));
@@ -50,13 +60,17 @@ fn hunk(three: &Three, region: &Region, to: &mut Vec<u8>) {
     }
 }
 
-fn words(changed: Changed) -> &'static str {
-    match changed {
-        Changed::Nobody => "unchanged",
-        Changed::Parent => "changed here",
-        Changed::Child => "changed by the child",
-        Changed::Same => "both changed it to the same",
-        Changed::Both => "both changed it, differently",
+fn words(changed: Changed, gone: Option<Gone>) -> &'static str {
+    match (changed, gone) {
+        (Changed::Nobody, _) => "unchanged",
+        (Changed::Parent, Some(Gone::Parents)) => "removed here",
+        (Changed::Parent, _) => "changed here",
+        (Changed::Child, Some(Gone::Childs)) => "removed by the child",
+        (Changed::Child, _) => "changed by the child",
+        (Changed::Same, _) => "both changed it to the same",
+        (Changed::Both, Some(Gone::Parents)) => Clash::ParentRemoved.words(),
+        (Changed::Both, Some(Gone::Childs)) => Clash::ChildRemoved.words(),
+        (Changed::Both, None) => Clash::Content.words(),
     }
 }
 
@@ -82,7 +96,7 @@ mod tests {
             b"one\n2\n3\n4\n5\nsechs\n6\n7\n8\n9\n",
         );
         let mut shown = Vec::new();
-        show(&three, &mut shown);
+        show(&three, None, &mut shown);
         assert_eq!(
             String::from_utf8(shown).unwrap(),
             "@@ base 1,1 parent 1,1 child 1,1 @@ changed by the child\n\
@@ -94,5 +108,25 @@ mod tests {
              @@ base 10,0 parent 10,1 child 11,0 @@ changed here\n\
              \u{20}      | 7\n       | 8\n       | 9\nparent | 10\n"
         );
+    }
+
+    #[test]
+    fn a_removal_is_told_as_one() {
+        let heads = |parent: &[u8], child: &[u8], gone| {
+            let mut shown = Vec::new();
+            show(&Three::new(b"1\n2\n3\n", parent, child), Some(gone), &mut shown);
+            let shown = String::from_utf8(shown).unwrap();
+            let heads = shown.lines().filter_map(|line| line.strip_prefix("@@ ")?.split_once(" @@ "));
+            heads.map(|(_, words)| words.to_owned()).collect::<Vec<_>>()
+        };
+        let both = heads(b"", b"1\nzwei\n3\n", Gone::Parents);
+        assert!(
+            both.iter()
+                .all(|words| ["removed here", "removed here, changed by the child"].contains(&&**words))
+        );
+        assert!(both.contains(&"removed here, changed by the child".to_owned()), "{both:?}");
+        let both = heads(b"1\nzwei\n3\n", b"", Gone::Childs);
+        assert!(both.contains(&"changed here, removed by the child".to_owned()), "{both:?}");
+        assert!(!both.iter().any(|words| words.contains("differently")), "{both:?}");
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! `$BASE`, `$LOCAL` (the parent's) and `$REMOTE` (the child's) are there to be read; `$MERGED` begins with the merge as
 //! far as it goes by itself, with markers at what is open, as git gives it.
+//!
+//! It has this terminal while it runs. Where we are told to end, it ends with all that it started, and nothing is written.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -16,6 +18,7 @@ use crate::law::hand_back::tree::TreePath;
 use crate::law::merge::markers;
 use crate::law::merge::regions::Side;
 use crate::law::merge::resolution::Resolution;
+use crate::process::foreground::{Ran, until_its_end};
 use crate::store::private;
 
 /// Runs it in this terminal; what it wrote.
@@ -40,10 +43,18 @@ pub fn run(command: &str, path: &TreePath, merge: &Resolution) -> Result<Vec<u8>
     let remote = file("remote", three.bytes(Side::Child))?;
     let merged = file("merged", &marked)?;
     let files = [("BASE", &base), ("LOCAL", &local), ("REMOTE", &remote), ("MERGED", &merged)];
-    let ended = Command::new("sh").args(["-c", command]).envs(files).status();
-    let ended = ended.map_err(|error| failed(format!("{command} cannot be started: {error}")))?;
-    if !ended.success() {
-        return Err(failed(format!("{command} ended with {ended}; {path} is as it was")));
+    let mut tool = Command::new("sh");
+    tool.args(["-c", command]).envs(files);
+    let ended = until_its_end(tool, &[b"MERGED=", merged.as_os_str().as_bytes()].concat());
+    match ended.map_err(|error| failed(format!("{command} cannot be started: {error}")))? {
+        Ran::Ended(status) if status.success() => {}
+        Ran::Ended(status) => {
+            return Err(failed(format!("{command} ended with {status}; {path} is as it was")));
+        }
+        Ran::Told(signal) => {
+            let why = format!("{command} was ended, for {signal} came; {path} is as it was");
+            return Err(Refused { why, code: u8::try_from(128 + signal as i32).unwrap_or(1) });
+        }
     }
     let result = what_it_wrote(&merged).map_err(|error| {
         failed(format!("what {command} wrote cannot be read: {error}; {path} is as it was"))
