@@ -202,6 +202,13 @@ pub enum HandBackAsk {
         /// Which.
         path: TreePath,
     },
+    /// End the merge program that is at work on a path.
+    StopProposal {
+        /// Whose.
+        child: String,
+        /// Which.
+        path: TreePath,
+    },
 }
 
 /// The answer to a `HandBackAsk`.
@@ -221,4 +228,6 @@ pub enum HandBackReply {
     Kept,
     /// What the merge program made of it; none: it found no merge.
     Proposal(Option<Arc<[u8]>>),
+    /// No merge program is at work on it any more.
+    Stopped,
 }

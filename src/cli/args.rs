@@ -177,6 +177,9 @@ pub struct Merge {
     /// Where the result goes, in place of what is there.
     #[arg(short = 'o', long = "output", value_name = "MERGED", value_hint = ValueHint::FilePath)]
     pub merged: PathBuf,
+    /// The path that is merged, where MERGED is only a place for the result: it is shown, and tells the language.
+    #[arg(long, value_name = "PATH")]
+    pub path: Option<PathBuf>,
 }
 
 /// Whose jobs are meant.

@@ -261,6 +261,7 @@ impl Owner {
         self.forgo_rewinding();
         self.end_jobs(leave_jobs);
         self.post.close();
+        self.hand_backs.close();
         if self.disk_failed {
             self.abandon_calls();
         }

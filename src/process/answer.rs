@@ -10,6 +10,8 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -17,6 +19,24 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 /// Between two looks whether a program that closed its output has ended.
 const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(2);
+
+/// Between two looks whether a program that is waited for is to be stopped.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// Ends, from elsewhere, a program whose answer is waited for.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// The program is ended with its group, at once.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// What a program said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +56,14 @@ pub struct Bounds {
     pub bytes: usize,
 }
 
-/// Runs a program; what it said, or in words why there is no answer. Blocking.
+/// Runs a program, until `stop` at most; what it said, or in words why there is no answer. Blocking.
 pub fn answer(
     program: &Path,
     arguments: &[OsString],
     environment: &[(OsString, OsString)],
     dir: &Path,
     bounds: Bounds,
+    stop: &Stop,
 ) -> Result<Answer, String> {
     let mut command = Command::new(program);
     command
@@ -50,11 +71,15 @@ pub fn answer(
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir(dir);
-    answer_of(command, bounds)
+    run(command, bounds, Some(stop))
 }
 
-/// As `answer`, of a command whose arguments, environment and directory are set.
-pub fn answer_of(mut command: Command, bounds: Bounds) -> Result<Answer, String> {
+/// As `answer`, of a command whose arguments, environment and directory are set, and that nobody stops.
+pub fn answer_of(command: Command, bounds: Bounds) -> Result<Answer, String> {
+    run(command, bounds, None)
+}
+
+fn run(mut command: Command, bounds: Bounds, stop: Option<&Stop>) -> Result<Answer, String> {
     let deadline = Instant::now() + bounds.time;
     let name = command.get_program().display().to_string();
     let mut child = command
@@ -65,7 +90,7 @@ pub fn answer_of(mut command: Command, bounds: Bounds) -> Result<Answer, String>
         .spawn()
         .map_err(|error| format!("{name} could not be started: {error}"))?;
     let read = match child.stdout.take() {
-        Some(out) => read(out, deadline, bounds.bytes),
+        Some(out) => read(out, deadline, bounds.bytes, stop),
         None => Err("has no output"),
     };
     let output = match read {
@@ -80,6 +105,10 @@ pub fn answer_of(mut command: Command, bounds: Bounds) -> Result<Answer, String>
     let code = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.code(),
+            Ok(None) if stop.is_some_and(Stop::is_stopped) => {
+                end(&mut child);
+                return Err(format!("{name} {STOPPED}; it was ended"));
+            }
             Ok(None) if Instant::now() < deadline => {
                 std::thread::sleep(pause);
                 pause = PAUSE_MAX.min(2 * pause);
@@ -102,10 +131,15 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-fn read(mut out: ChildStdout, deadline: Instant, bytes_max: usize) -> Result<Vec<u8>, &'static str> {
+fn read(
+    mut out: ChildStdout,
+    deadline: Instant,
+    bytes_max: usize,
+    stop: Option<&Stop>,
+) -> Result<Vec<u8>, &'static str> {
     let (mut bytes, mut buffer) = (Vec::new(), vec![0_u8; 64 * 1024]);
     loop {
-        match more(&mut out, &mut buffer, deadline)? {
+        match next(&mut out, &mut buffer, deadline, stop)? {
             0 => return Ok(bytes),
             count => bytes.extend_from_slice(&buffer[..count]),
         }
@@ -118,13 +152,29 @@ fn read(mut out: ChildStdout, deadline: Instant, bytes_max: usize) -> Result<Vec
 /// Reads what a program prints next, at the latest at the deadline; 0: it closed its output. Else in words why not.
 /// Blocking.
 pub fn more(out: &mut ChildStdout, buffer: &mut [u8], deadline: Instant) -> Result<usize, &'static str> {
+    next(out, buffer, deadline, None)
+}
+
+/// Why there is no answer of a program that was stopped.
+const STOPPED: &str = "was stopped";
+
+fn next(
+    out: &mut ChildStdout,
+    buffer: &mut [u8],
+    deadline: Instant,
+    stop: Option<&Stop>,
+) -> Result<usize, &'static str> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        // rounded up, so that the last moment is no busy loop
-        let wait = PollTimeout::from(u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX));
         if left.is_zero() {
             return Err("took too long");
         }
+        if stop.is_some_and(Stop::is_stopped) {
+            return Err(STOPPED);
+        }
+        let look = if stop.is_some() { left.min(LOOK) } else { left };
+        // rounded up, so that the last moment is no busy loop
+        let wait = PollTimeout::from(u16::try_from(look.as_millis() + 1).unwrap_or(u16::MAX));
         // the end of any child of ours interrupts both calls: that is no answer of this one's
         match poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLIN)], wait) {
             Ok(0) | Err(nix::errno::Errno::EINTR) => continue,
@@ -145,7 +195,8 @@ mod tests {
     fn sh(script: &str, time_ms: u64, bytes: usize) -> Result<Answer, String> {
         let environment = [("A".into(), "b".into())];
         let bounds = Bounds { time: Duration::from_millis(time_ms), bytes };
-        answer(Path::new("/bin/sh"), &["-c".into(), script.into()], &environment, Path::new("/"), bounds)
+        let arguments = ["-c".into(), script.into()];
+        answer(Path::new("/bin/sh"), &arguments, &environment, Path::new("/"), bounds, &Stop::default())
     }
 
     #[test]
@@ -158,6 +209,7 @@ mod tests {
             &[],
             Path::new("/"),
             Bounds { time: Duration::from_secs(30), bytes: 1 },
+            &Stop::default(),
         );
         assert!(gone.unwrap_err().contains("could not be started"));
     }
@@ -172,5 +224,21 @@ mod tests {
         let much = sh("while :; do echo much; done", 30_000, 100).unwrap_err();
         assert!(much.contains("printed too much"), "{much}");
         assert!(began.elapsed() < Duration::from_secs(300));
+    }
+
+    #[test]
+    fn who_is_stopped_is_ended_with_what_it_started() {
+        for script in ["sleep 600 & sleep 600", "exec >&-; sleep 600"] {
+            let stop = Stop::default();
+            let asked = stop.clone();
+            let waits = std::thread::spawn(move || {
+                let bounds = Bounds { time: Duration::from_secs(600), bytes: 100 };
+                let arguments = ["-c".into(), script.into()];
+                answer(Path::new("/bin/sh"), &arguments, &[], Path::new("/"), bounds, &asked)
+            });
+            stop.stop();
+            let told = waits.join().unwrap().unwrap_err();
+            assert!(told.contains("was stopped"), "{told}");
+        }
     }
 }

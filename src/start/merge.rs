@@ -49,7 +49,7 @@ fn shown(dirs: &Dirs, files: &Files, load: &dyn Fn(Option<&Path>) -> Loaded) -> 
                 Exit::Quit | Exit::Switch(_) | Exit::New | Exit::Rehearsal => u8::from(!written),
             };
             if code != 0 {
-                let merged = files.merged.display();
+                let merged = files.shown().display();
                 let stands = if written { "is written" } else { "was not written and is as it was" };
                 say(format_args!("windlass: {merged} {stands}; ended with exit code {code}"));
             }

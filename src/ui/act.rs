@@ -22,7 +22,8 @@ use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
 
 /// How long the second `^C` quits.
-const QUIT_MS: u64 = 2000;
+/// How long a second press of the key that leaves counts, in milliseconds.
+pub const QUIT_MS: u64 = 2000;
 
 /// Does an action.
 pub fn act(model: &mut Model, action: Action, now: Millis, out: &mut Vec<Effect>) {

@@ -128,6 +128,7 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
         Meaning::Do(action) if edits || fits(action) => {
             to_conflict(model, conflict::Msg::Do(action), now, out);
         }
+        Meaning::Do(Action::Cancel) if model.conflict.alone() => cancel(model, now, out),
         Meaning::First => model.chord = Some(key),
         Meaning::Do(_) | Meaning::Nothing => match key.typed() {
             Some(c) if edits => to_conflict(model, conflict::Msg::Insert(c), now, out),
@@ -140,6 +141,16 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             None => {}
         },
     }
+}
+
+/// The key that leaves the program, of one merge alone: what is not written is warned of, as by the viewer's own key.
+fn cancel(model: &mut Model, now: Millis, out: &mut Vec<Effect>) {
+    let again = model.quit_until.take().is_some_and(|until| now <= until);
+    if again || model.conflict.is_unwritten() {
+        return to_conflict(model, conflict::Msg::Do(Action::ConflictLeave), now, out);
+    }
+    model.quit_until = Some(now.plus(Millis(act::QUIT_MS)));
+    say(model, format!("{} again leaves", model.keymap.hint(Action::Cancel)), Millis(0), now);
 }
 
 /// Tells the person something that the first key after this time takes away.
@@ -300,8 +311,11 @@ fn word(model: &Model, place: Rect, keys: Rect, buf: &mut Buffer, theme: &Theme,
     if place == keys {
         return chrome::word(model, keys, buf, theme, now);
     }
-    let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > now) else { return false };
-    let text = tame(&toast.text.replace('\n', " ")).into_owned();
+    let toast = model.toast.as_ref().filter(|toast| toast.until > now).map(|toast| toast.text.clone());
+    // what is said goes before what is going on
+    let going_on = || model.conflict.works(now).map(|said| said.words(&model.keymap));
+    let Some(text) = toast.or_else(going_on) else { return false };
+    let text = tame(&text.replace('\n', " ")).into_owned();
     let wide = usize::from(place.width).saturating_sub(2);
     let style = ratatui::style::Style { bg: theme.status.bg, ..theme.warning };
     let mut rows = broken(&text, wide);

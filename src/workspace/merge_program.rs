@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::law::hand_back::tree::TreePath;
 use crate::law::merge::markers;
 use crate::law::merge::regions::Three;
-use crate::process::answer::{Bounds, answer};
+use crate::process::answer::{Bounds, Stop, answer};
 use crate::store::private;
 
 /// The program's name.
@@ -43,8 +43,8 @@ impl MergeProgram {
     }
 
     /// What it makes of base, parent and child of a path; for what it leaves open there are blocks with markers of
-    /// `markers::size_of`. In words what went wrong. Blocking.
-    pub fn merge(&self, path: &TreePath, texts: [&[u8]; 3]) -> Result<Option<Vec<u8>>, String> {
+    /// `markers::size_of`. In words what went wrong. Blocking, until `stop` at most.
+    pub fn merge(&self, path: &TreePath, texts: [&[u8]; 3], stop: &Stop) -> Result<Option<Vec<u8>>, String> {
         let [base, parent, child] = texts;
         let size = markers::size_of(&Three::new(base, parent, child));
         // a directory of its own: the texts are private, and what it keeps of its runs goes with it
@@ -60,7 +60,8 @@ impl MergeProgram {
         // by the name it tells the language
         arguments.push(OsString::from_vec([b"--path-name=", path.as_bytes()].concat()));
         let bounds = Bounds { time: TIME_MAX, bytes: BYTES_MAX };
-        let told = answer(&self.program, &arguments, &self.environment(place.path()), place.path(), bounds)?;
+        let environment = self.environment(place.path());
+        let told = answer(&self.program, &arguments, &environment, place.path(), bounds, stop)?;
         match told.code {
             // the second says that a conflict is left
             Some(0 | 1) => Ok(Some(told.output)),

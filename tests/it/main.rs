@@ -43,6 +43,7 @@ mod markdown;
 mod merge_files;
 mod merge_git;
 mod merge_killed;
+mod merge_program;
 mod merge_tool;
 mod mux;
 mod nested_agents;

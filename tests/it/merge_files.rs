@@ -17,7 +17,7 @@ fn files(dir: &Path) -> Files {
         fs::write(dir.join(name), format!("{name}\n")).unwrap();
         dir.join(name)
     });
-    Files { base, local, remote, merged }
+    Files { base, local, remote, merged, path: None }
 }
 
 fn opened(files: &Files) -> Opened {

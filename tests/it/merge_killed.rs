@@ -34,7 +34,11 @@ fn drafts(state: &Path) -> String {
 
 /// A home with a session that has a conflict, shown.
 fn shown() -> (Home, Program) {
-    let home = Home::new();
+    shown_in(Home::new(), &std::env::var("PATH").unwrap())
+}
+
+/// The same in this home, with this `PATH`.
+pub fn shown_in(home: Home, path: &str) -> (Home, Program) {
     home.write("work/text", &lines("base", "base"));
     home.write("childs", &lines("child", "child"));
     let (at, go) = (home.path("at"), home.path("go"));
@@ -48,7 +52,9 @@ fn shown() -> (Home, Program) {
     let script = script(&[calls(&[spawn("lexer", "isolated")]), says("asked")], &agents);
     let model = home.script(&serde_json::from_str(&script).unwrap());
     let mut program = Program::sized(
-        home.command(&["--model", &model, "--approve", "auto", "go"]).current_dir(home.path("work")),
+        home.command(&["--model", &model, "--approve", "auto", "go"])
+            .current_dir(home.path("work"))
+            .env("PATH", path),
         120,
         40,
     );

@@ -2,11 +2,13 @@
 //! writes of them.
 //!
 //! In reading order: `session` (the owner's part: questions go to blocking threads, open conflicts are counted),
-//! `order` (drafts in the order of the questions), `list`, `sides`, `propose` (a merge program's merge), `write`, `turn` (one writer at a time in a directory). The record of a resolution is the
+//! `order` (drafts in the order of the questions), `list`, `sides`, `propose` (a merge program's merge), `at_work` (those
+//! programs, to be ended), `write`, `turn` (one writer at a time in a directory). The record of a resolution is the
 //! workspace's (`workspace::child`), so the conversation has no entry of it, and it is not taken back by a rewind.
 //!
 //! Not here: the hand-back itself and the stopping of a child before it; what to choose (`law::merge`, and the person).
 
+mod at_work;
 mod list;
 mod order;
 mod propose;
@@ -50,6 +52,7 @@ pub(super) struct Place {
     /// Where the person's programs are looked for.
     path: OsString,
     order: Arc<order::Order>,
+    at_work: Arc<at_work::AtWork>,
 }
 
 /// Why a question has no answer, in words.
@@ -90,8 +93,12 @@ impl Place {
                 self.may_write().and_then(|()| kept().unwrap_or(Ok(HandBackReply::Kept)))
             }
             HandBackAsk::Propose { child, path } => {
-                self.propose(&child, &path).map(|made| HandBackReply::Proposal(made.map(Arc::from)))
+                let made = self.propose(&child, &path, &self.at_work.stop_of(number));
+                self.at_work.end(number);
+                made.map(|made| HandBackReply::Proposal(made.map(Arc::from)))
             }
+            // whoever takes the questions does it
+            HandBackAsk::StopProposal { .. } => Ok(HandBackReply::Stopped),
         };
         match answered {
             Ok(reply) => Reply::HandBack(reply),

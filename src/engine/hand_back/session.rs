@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Place;
+use super::at_work::AtWork;
 use super::order::Order;
 use crate::api::entry::Level;
 use crate::api::event::{Event, Reply};
@@ -23,12 +24,18 @@ pub struct HandBacks {
     /// Questions that were asked.
     asked: u64,
     order: Arc<Order>,
+    at_work: Arc<AtWork>,
 }
 
 impl HandBacks {
     /// Whether nothing is being written: the session can be closed without cutting it.
     pub fn at_rest(&self) -> bool {
         self.under_way == 0
+    }
+
+    /// The session is being closed: no merge program is waited for.
+    pub fn close(&self) {
+        self.at_work.stop_all();
     }
 }
 
@@ -57,6 +64,7 @@ impl Owner {
             read_only: self.read_only.clone(),
             path: path.map(|(_, value)| value.clone()).unwrap_or_default(),
             order: self.hand_backs.order.clone(),
+            at_work: self.hand_backs.at_work.clone(),
         }
     }
 
@@ -76,8 +84,14 @@ impl Owner {
     pub(in crate::engine) fn ask_hand_back(&mut self, number: u64, ask: HandBackAsk) {
         self.hand_backs.asked += 1;
         let nth = self.hand_backs.asked;
+        // at once, in the order of the questions
+        match &ask {
+            HandBackAsk::Propose { child, path } => self.hand_backs.at_work.begin(nth, child, path),
+            HandBackAsk::StopProposal { child, path } => self.hand_backs.at_work.stop(child, path),
+            _ => {}
+        }
         // what is asked every second changes none, and counting reads every hand-back
-        let counts = !matches!(ask, HandBackAsk::Stamp { .. });
+        let counts = !matches!(ask, HandBackAsk::Stamp { .. } | HandBackAsk::StopProposal { .. });
         let answer = move |place: &Place| (Some((number, place.answer(nth, ask))), Vec::new());
         self.look(counts, answer, Some(number));
     }

@@ -6,10 +6,10 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::Files;
 use super::files::{look, put, remove, version, whole};
+use super::proposals::Wanted;
 use crate::api::event::Reply;
 use crate::api::hand_back::{ByHand, Draft, HandBack, HandBackAsk, HandBackPath, HandBackReply, Sides, Take};
 use crate::engine::hand_back::sided;
@@ -50,7 +50,7 @@ impl Desk {
             return Err(format!("{} is no directory: make it, or name another result", dir.display()));
         }
         Ok(Desk {
-            path: shown(&files.merged),
+            path: shown(files.shown()),
             known: version(&files.merged)?,
             before: Vec::new(),
             draft: None,
@@ -81,9 +81,8 @@ impl Desk {
                 self.draft = draft.map(|draft| (*of, *draft));
                 Ok(HandBackReply::Kept)
             }
-            HandBackAsk::Propose { .. } => {
-                self.propose().map(|made| HandBackReply::Proposal(made.map(Arc::from)))
-            }
+            // whoever takes the questions does these
+            HandBackAsk::Propose { .. } | HandBackAsk::StopProposal { .. } => Ok(HandBackReply::Stopped),
         };
         answered.map_or_else(Reply::Failed, Reply::HandBack)
     }
@@ -179,23 +178,24 @@ impl Desk {
         whole(&self.files.merged)
     }
 
-    fn propose(&self) -> Result<Option<Vec<u8>>, String> {
-        let program = self.program.as_ref().ok_or("There is no mergiraf on the PATH to ask.")?;
+    /// What a merge program is asked; in words why none can be.
+    pub fn wanted(&self) -> Result<Wanted, String> {
+        let program = self.program.clone().ok_or("There is no mergiraf on the PATH to ask.")?;
         let sides = self.sides()?;
         let [Some(base), Some(parent), Some(theirs)] =
-            [&sides.base.bytes, &sides.parent.bytes, &sides.theirs.bytes]
+            [sides.base.bytes, sides.parent.bytes, sides.theirs.bytes]
         else {
             return Err("These are not three texts of a size that can be merged.".into());
         };
-        program.merge(&self.path, [base, parent, theirs])
+        Ok(Wanted { program, path: self.path.clone(), texts: [base, parent, theirs] })
     }
 }
 
-/// The result's path as it is shown: beneath the current directory, else its name.
-fn shown(merged: &Path) -> TreePath {
+/// A path as it is shown: beneath the current directory, else its name.
+fn shown(path: &Path) -> TreePath {
     use std::os::unix::ffi::OsStrExt;
-    let beneath = merged.strip_prefix("./").unwrap_or(merged);
-    let name = merged.file_name().unwrap_or_default();
+    let beneath = path.strip_prefix("./").unwrap_or(path);
+    let name = path.file_name().unwrap_or_default();
     TreePath::new(beneath.as_os_str().as_bytes())
         .or_else(|| TreePath::new(name.as_bytes()))
         .or_else(|| TreePath::new("merged"))

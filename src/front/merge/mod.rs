@@ -1,15 +1,17 @@
 //! One merge for git or jj: the conflict viewer's questions answered over four plain files, without a session.
 //!
-//! In reading order: `files` (the four of them: read, and the result written), `desk` (what is asked of the one path).
+//! In reading order: `files` (the four of them: read, and the result written), `desk` (what is asked of the one path),
+//! `proposals` (merge programs, beside it).
 //! Here: a thread that stands in for a session, so that the screen needs not know.
 //!
 //! Not here: the screen, and the command line.
 
 mod desk;
 mod files;
+mod proposals;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -19,12 +21,14 @@ use crate::api::access::Mode;
 use crate::api::board::{Context, Live, Phase, Record, Status};
 use crate::api::command::{Command, Query};
 use crate::api::event::{Event, Reply};
+use crate::api::hand_back::{HandBackAsk, HandBackReply};
 use crate::api::message::Usage;
 use crate::base::SessionId;
 use crate::law::board::Board;
 use crate::link::{AgentRecords, COMMANDS_MAX, EVENTS_MAX, Front, Shared, Wake};
 
 use desk::Desk;
+use proposals::Proposals;
 
 /// The files of one merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,15 @@ pub struct Files {
     pub remote: PathBuf,
     /// Where the result goes.
     pub merged: PathBuf,
+    /// The path that it is of, where the result goes elsewhere: it is shown, and tells the language.
+    pub path: Option<PathBuf>,
+}
+
+impl Files {
+    /// The path that the result is of.
+    pub fn shown(&self) -> &Path {
+        self.path.as_deref().unwrap_or(&self.merged)
+    }
 }
 
 /// A merge that is open.
@@ -82,10 +95,23 @@ fn serve(
     mut commands: mpsc::Receiver<Command>,
     events: &mpsc::Sender<Event>,
 ) -> bool {
+    let mut proposals = Proposals::default();
     while let Some(command) = commands.blocking_recv() {
         match command {
             Command::Ask { number, query } => {
                 let reply = match query {
+                    Query::HandBack(HandBackAsk::Propose { .. }) => {
+                        let wanted = desk.wanted();
+                        match wanted.and_then(|wanted| proposals.begin(number, wanted, shared, events)) {
+                            // it answers itself
+                            Ok(()) => continue,
+                            Err(why) => Reply::Failed(why),
+                        }
+                    }
+                    Query::HandBack(HandBackAsk::StopProposal { .. }) => {
+                        proposals.stop();
+                        Reply::HandBack(HandBackReply::Stopped)
+                    }
                     Query::HandBack(ask) => desk.answer(ask),
                     Query::Commands => Reply::Commands(Vec::new()),
                     _ => Reply::Failed(ALONE.into()),
@@ -102,6 +128,7 @@ fn serve(
         }
         shared.change(|_| ());
     }
+    drop(proposals);
     // a front end that is gone needs no word
     let _ = events.blocking_send(Event::Closed);
     shared.change(|_| ());
@@ -135,7 +162,7 @@ fn record(files: &Files) -> Record {
         counted: 0,
         untold_ends: 0,
     };
-    let title = files.merged.display().to_string();
+    let title = files.shown().display().to_string();
     Record {
         path: Vec::new(),
         epoch: 0,

@@ -255,6 +255,7 @@ impl Desk {
                 HandBackReply::Kept
             }
             HandBackAsk::Propose { .. } => HandBackReply::Proposal(self.proposal.clone().map(Into::into)),
+            HandBackAsk::StopProposal { .. } => HandBackReply::Stopped,
         }
     }
 

@@ -52,6 +52,7 @@ impl State {
         if let Some(text) = self.text_mut() {
             text.fold();
         }
+        self.drop_proposal(out);
         self.keep_now(out);
         self.worker.cancel();
     }
@@ -82,12 +83,7 @@ impl State {
                 self.changed(&path, done, *sides, out);
             }
             (Asked::Propose(child, path), Reply::HandBack(HandBackReply::Proposal(result))) => {
-                let here = self.open.as_ref().is_some_and(|open| open.is(&child, &path));
-                match result.filter(|_| here) {
-                    Some(result) => self.take_merge(&result, "of mergiraf", out),
-                    None if here => out.push(Out::Say("mergiraf found no merge".into())),
-                    None => {}
-                }
+                self.proposal_came(&child, &path, result, out);
             }
             (Asked::Draft(child, path), Reply::Failed(why)) => self.not_kept(&child, &path, &why, out),
             (asked, Reply::Failed(why)) => {
@@ -237,6 +233,7 @@ impl State {
         // its choices are written: no draft of them
         self.kept.retain(|kept| !kept.is(child, path));
         if self.open.as_ref().is_some_and(|open| open.is(child, path)) {
+            self.drop_proposal(out);
             if let Some(old) = self.open.take() {
                 self.colours.forget(old.id);
             }

@@ -2,11 +2,9 @@
 
 use super::choose::hunks;
 use super::edit::Editor;
-use super::open::Open;
 use super::said::Said;
 use super::text::Text;
-use super::{Asked, Out, State};
-use crate::api::hand_back::HandBackAsk;
+use super::{Out, State};
 use crate::law::merge::markers;
 use crate::ui::action::Action;
 
@@ -135,19 +133,6 @@ impl State {
         } else {
             said.and("it is what stands here")
         }));
-    }
-
-    pub(super) fn propose(&mut self, out: &mut Vec<Out>) {
-        let Some(Open { sides, .. }) = &self.open else { return };
-        if !sides.can_propose {
-            return out.push(Out::Say("mergiraf, which could propose a merge, is not on the PATH".into()));
-        }
-        let (child, path) = (sides.child.clone(), sides.path.clone());
-        if self.asked.iter().any(|(_, asked)| matches!(asked, Asked::Propose(..))) {
-            return out.push(Out::Say("mergiraf is at work".into()));
-        }
-        let ask = HandBackAsk::Propose { child: child.clone(), path: path.clone() };
-        out.push(self.ask(Asked::Propose(child, path), ask));
     }
 }
 

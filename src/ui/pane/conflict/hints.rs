@@ -51,7 +51,8 @@ pub fn hints(state: &State) -> Vec<(Action, &'static str)> {
                 out.push((A::ConflictEarlier, "as before"));
             }
             if open.sides.can_propose {
-                out.push((A::ConflictPropose, "mergiraf"));
+                let there = open.text.as_ref().is_some_and(|text| text.offered.is_some());
+                out.push((A::ConflictPropose, if there { "take mergiraf's" } else { "mergiraf" }));
             }
             out.extend([
                 (A::ConflictNext, "next"),

@@ -4,7 +4,7 @@
 //! In reading order: `open` (one path: what can be done with it), `carried` (what was decided, when something else is
 //! there), `text` (a merge of lines, or two versions to look
 //! at), `forms` (conflicts that are no text), `edit` (the result, written by hand), `list` (the paths); `update` (what
-//! happens, and where each key goes: `choose`, `moves`, `by_hand`, `write`), `ahead` (keys that come before what they are
+//! happens, and where each key goes: `choose`, `moves`, `by_hand`, `propose`, `write`), `ahead` (keys that come before what they are
 //! for), `answer` (what the session tells), `keep` (what was decided, kept as it is made), `watch`
 //! (changes outside), `work` (long texts), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
 //! `columns`, `line`, `result`, `paths`, `colours`, `words`,
@@ -30,6 +30,7 @@ mod moves;
 mod open;
 mod paths;
 mod places;
+mod propose;
 mod result;
 mod said;
 mod text;
@@ -57,6 +58,7 @@ pub use view::{Seen, Shown, view};
 use colours::Colours;
 use keep::Keeping;
 use open::Open;
+use propose::Works;
 use watch::Watch;
 use work::Worker;
 
@@ -96,6 +98,7 @@ pub struct State {
     stale: bool,
     keeping: Keeping,
     watch: Watch,
+    works: Works,
     /// The text whose open hunks the person is asked about.
     asked_open: Option<u64>,
     /// What was asked and is not answered yet.
@@ -263,6 +266,7 @@ impl State {
             stale: false,
             keeping: Keeping::default(),
             watch: Watch::default(),
+            works: Works::default(),
             asked_open: None,
             asked: Vec::new(),
             last_token: 0,

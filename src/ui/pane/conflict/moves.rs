@@ -102,6 +102,9 @@ impl State {
 
     /// A step back: from the versions to the paths, to the agents, out.
     pub(super) fn back(&mut self, out: &mut Vec<Out>) {
+        if self.stop_proposal(out) {
+            return;
+        }
         let many = self.all.as_ref().is_some_and(|all| all.len() > 1);
         if self.hand_back().is_some() && self.focus == Focus::Versions && !self.alone {
             self.focus = Focus::Paths;
@@ -115,9 +118,14 @@ impl State {
         }
     }
 
+    /// Whether something is chosen and not written.
+    pub fn is_unwritten(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.decided().is_some())
+    }
+
     pub(super) fn close(&mut self, out: &mut Vec<Out>) {
         // a session keeps what is chosen; one merge alone has nothing that would
-        if self.alone && !self.warned && self.open.as_ref().is_some_and(|open| open.decided().is_some()) {
+        if self.alone && !self.warned && self.is_unwritten() {
             self.warned = true;
             let said = Said::from("what was chosen is not written: ").key(Action::ConflictWrite);
             let said = said.and(" writes it, ").key(Action::ConflictLeave).and(" again leaves without it");

@@ -1,6 +1,7 @@
 //! The versions of one text beside each other: where one is, which hunk keys are for, and the choices.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::edit::Editor;
 use super::said::Said;
@@ -41,6 +42,10 @@ pub(super) struct Text {
     pub halves: BTreeMap<usize, Vec<u8>>,
     /// The person said whether the file may be run.
     pub mode_made: bool,
+    /// What was chosen when a merge program was asked that is not heard of yet.
+    pub asked_at: Option<Vec<Choice>>,
+    /// What it made, where something was chosen or written since.
+    pub offered: Option<Arc<[u8]>>,
     /// Where the whole result is from, while it is a proposal.
     pub proposal: Option<&'static str>,
     /// Rows that it was drawn in last; none: it was laid anew, and the hunk at hand is brought into sight.
@@ -83,6 +88,8 @@ impl Text {
             editor: None,
             halves: BTreeMap::new(),
             mode_made: false,
+            asked_at: None,
+            offered: None,
             proposal: None,
             drawn: None,
             hunks,

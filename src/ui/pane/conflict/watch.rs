@@ -23,7 +23,7 @@ pub(super) struct Watch {
 impl State {
     /// When something of it is due; none: nothing is.
     pub fn due(&self) -> Option<Millis> {
-        let due = [self.keeping.at, self.watch.at];
+        let due = [self.keeping.at, self.watch.at, self.works.at];
         due.into_iter().flatten().min().filter(|_| self.shown)
     }
 
@@ -36,6 +36,7 @@ impl State {
     /// Something happened at this time: what is due next.
     pub fn happened(&mut self, now: Millis) {
         self.keep_later(now);
+        self.works_on(now);
         let watches = self.shown && !self.watch.away && self.is_open_selected();
         let asked = self.asked.iter().any(|(_, asked)| matches!(asked, Asked::Stamp(..)));
         let at = self.watch.at.unwrap_or(now.plus(EVERY));
