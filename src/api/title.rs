@@ -20,7 +20,11 @@ pub fn title(tool: &str, input: &Value) -> String {
     if let ("apply_patch", Some(patch)) = (tool, text("patch")) {
         return patched(patch);
     }
-    let named = ["command", "path", "pattern", "name", "url", "query", "action"].into_iter().find_map(text);
+    if let Some(pattern) = text("pattern") {
+        let place = text("path").filter(|path| !path.is_empty());
+        return one_line(&place.map_or_else(|| pattern.to_owned(), |path| format!("{pattern} in {path}")));
+    }
+    let named = ["command", "path", "name", "url", "query", "action"].into_iter().find_map(text);
     let text = match (named, input) {
         (Some(text), _) => text.to_owned(),
         (None, Value::String(text)) => text.clone(),
@@ -76,6 +80,8 @@ mod tests {
         for (tool, input, told) in [
             ("bash", json!({"command": "\n  cargo test\nls"}), "cargo test"),
             ("spawn", json!({"name": "x", "prompt": "p"}), "x shared"),
+            ("grep", json!({"path": "src", "pattern": "fn main"}), "fn main in src"),
+            ("glob", json!({"pattern": "*.rs", "path": ""}), "*.rs"),
             ("todo", json!({"items": [1, 2]}), "2 items"),
             ("other", json!({"n": 1}), "{\"n\":1}"),
             ("other", json!({}), ""),

@@ -152,7 +152,7 @@ pub(super) fn specs(tools: &[Arc<dyn Tool>]) -> Vec<ToolSpec> {
 }
 
 /// Bytes of instructions and tools.
-fn fixed_bytes(system: &str, tools: &[Arc<dyn Tool>]) -> u64 {
+pub(super) fn fixed_bytes(system: &str, tools: &[Arc<dyn Tool>]) -> u64 {
     let tools: usize =
         specs(tools).iter().map(|s| s.name.len() + s.description.len() + s.schema.to_string().len()).sum();
     (system.len() + tools) as u64

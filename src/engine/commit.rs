@@ -182,7 +182,12 @@ impl Owner {
         if self.meter.counted.is_none() && self.meter.bytes_since == 0 {
             return None;
         }
-        let fixed = if self.meter.counted.is_none() { self.meter.fixed_bytes } else { 0 };
+        // before the first request the instructions were not read: then it is what Windlass says for itself
+        let fixed = match (self.meter.counted, self.meter.fixed_bytes) {
+            (Some(_), _) => 0,
+            (None, 0) => super::ask::fixed_bytes(crate::workspace::prompt::SYSTEM, &self.tools),
+            (None, bytes) => bytes,
+        };
         Some(window::used(self.meter.counted, self.meter.bytes_since + fixed))
     }
 

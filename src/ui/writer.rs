@@ -2,8 +2,9 @@
 //! synchronized update, nothing at all when nothing changed.
 //!
 //! It knows what the terminal shows only from what it wrote. After `forget` the next frame is whole.
-//! A glyph whose width terminals disagree on (joined emoji, variation selectors, flags) is followed by
-//! an absolute move and its neighbours are written again, so an error never travels along the row.
+//! A glyph whose width terminals disagree on (joined emoji, variation selectors, flags) is written over blanks, so that
+//! one drawn narrower leaves nothing beside it; it is followed by an absolute move and its neighbours are written again,
+//! so an error never travels along the row; and near the end of a row the terminal must not go on in the next for it.
 //! A link that was begun has ended when the frame has.
 
 use std::io::Write as _;
@@ -223,13 +224,32 @@ impl Writer {
         } else {
             self.set_pen(&glyph.pen);
         }
-        self.out.extend_from_slice(glyph.text.as_bytes());
         let past = x + usize::from(glyph.width.max(1));
+        if glyph.doubtful {
+            self.doubtful(glyph, x as u16, y, past + usize::from(DOUBT_CELLS) >= new.len());
+        } else {
+            self.out.extend_from_slice(glyph.text.as_bytes());
+        }
         self.at = match (glyph.doubtful, past < new.len()) {
             (true, _) => At::Lost,
             (false, true) => At::Cell(past as u16, y),
             (false, false) => At::Edge(y),
         };
+    }
+
+    /// Writes a glyph that terminals draw with another width than ours, where the cursor stands.
+    fn doubtful(&mut self, glyph: &Glyph<'_>, x: u16, y: u16, near_the_end: bool) {
+        if glyph.width == 2 && (self.erases_with_ground || glyph.pen.default_ground()) {
+            self.out.extend_from_slice(b"\x1b[2X");
+        } else if glyph.width == 2 {
+            self.out.extend_from_slice(b"  ");
+            self.at = At::Lost;
+            self.go(x, y, None);
+        }
+        let (before, after) = if near_the_end { ("\x1b[?7l", "\x1b[?7h") } else { ("", "") };
+        for part in [before, glyph.text, after] {
+            self.out.extend_from_slice(part.as_bytes());
+        }
     }
 
     /// Moves the terminal's cursor the shortest way. `row`: what stands in the row it moves in.

@@ -284,6 +284,38 @@ fn one_changed_cell_costs_a_few_bytes() {
     assert!(bytes <= 36, "{bytes}");
 }
 
+/// A terminal that takes `⚠️` for one column, as xterm does, has nothing of what was there beside it.
+#[test]
+fn a_glyph_of_doubtful_width_leaves_nothing_beside_it() {
+    for erases in [true, false] {
+        let area = Rect::new(0, 0, 12, 2);
+        let mut writer = Writer::new(Depth::True, erases);
+        let mut parser = vt100::Parser::new(2.try_into().expect("not 0"), 12.try_into().expect("not 0"), 0);
+        let (mut before, mut next) = (Buffer::empty(area), Buffer::empty(area));
+        before.set_string(0, 0, "abcdefghijkl", Style::new().bg(Color::Rgb(9, 9, 9)));
+        next.set_string(0, 0, "ab\u{26a0}\u{fe0f}efghijkl", Style::new().bg(Color::Rgb(7, 7, 7)));
+        for frame in [&before, &next] {
+            let bytes = String::from_utf8(writer.draw(frame, None).to_vec()).expect("text");
+            parser.process(bytes.replace('\u{fe0f}', "").as_bytes());
+        }
+        assert_eq!(parser.screen().cell(0, 2).expect("a cell").contents(), "\u{26a0}");
+        assert_eq!(parser.screen().cell(0, 3).expect("a cell").contents().trim(), "", "erases: {erases}");
+        assert_eq!(parser.screen().cell(0, 3).expect("a cell").bgcolor(), vt100::Color::Rgb(7, 7, 7));
+        assert_eq!(parser.screen().cell(0, 4).expect("a cell").contents(), "e");
+    }
+}
+
+#[test]
+fn a_glyph_of_doubtful_width_at_the_end_of_a_row_stays_in_it() {
+    let area = Rect::new(0, 0, 12, 2);
+    let mut writer = Writer::new(Depth::True, true);
+    let mut buffer = Buffer::empty(area);
+    let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    buffer.set_string(10, 0, family, Style::new());
+    let bytes = String::from_utf8(writer.draw(&buffer, None).to_vec()).expect("text");
+    assert!(bytes.contains(&format!("\x1b[?7l{family}\x1b[?7h")), "{}", bytes.escape_debug());
+}
+
 #[test]
 fn a_steady_screen_never_clears() {
     let mut writer = Writer::new(Depth::True, true);

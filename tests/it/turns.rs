@@ -250,6 +250,8 @@ fn a_command_of_the_person_runs_beside_the_turn_and_is_shown_to_the_model() {
     session.until("its settle", |r| {
         r.path.iter().any(|e| matches!(&e.body, EntryBody::CallSettle(_))).then_some(())
     });
+    // the instructions and tools of the request that comes are in the window, though nothing was sent yet
+    session.until("the window's use", |r| (r.status.context.used? > 1_000).then_some(()));
     session.send("what did it say?");
     assert_eq!(session.turn_end(1), TurnStatus::Done, "{}", transcript(&session.path()));
 }

@@ -3,7 +3,8 @@
 //!
 //! Rows are changed from the first to the last, and each row from left to right. Within that it is the least of all
 //! ways: absolute and relative moves, line feeds, writing unchanged cells again, erasing, any order of styles. Cells
-//! near a glyph of doubtful width count as changed, and the place behind it as unknown, as the writer has it.
+//! near a glyph of doubtful width count as changed, the place behind it as unknown, it is written over blanks, and near
+//! the end of a row between two marks that forbid the terminal to go on in the next, as the writer has it.
 //! Deliberately not here: links, colours that a terminal has not, scrolling parts of the screen.
 
 use std::collections::HashMap;
@@ -150,7 +151,9 @@ fn row(ways: Ways, new: &[Glyph<'_>], changed: &[bool], y: u16) -> Ways {
                     (false, true) => At::Edge(y),
                     (false, false) => At::Cell(past as u16, y),
                 };
-                keep(&mut at[past], (then, pen), cost + more + glyph.text.len());
+                let blanks = if glyph.doubtful && glyph.wide == 2 { 4 } else { 0 };
+                let marks = if glyph.doubtful && past + DOUBT >= width { 10 } else { 0 };
+                keep(&mut at[past], (then, pen), cost + more + blanks + marks + glyph.text.len());
                 if glyph.blank() {
                     let run =
                         new[x..].iter().take_while(|g| g.blank() && g.pen.ground == glyph.pen.ground).count();

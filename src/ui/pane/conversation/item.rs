@@ -221,7 +221,7 @@ impl Call {
 
 /// What a call does, from arguments that may not be whole yet.
 pub(super) fn partial_title(arguments: &str) -> Option<String> {
-    for key in ["\"command\"", "\"path\"", "\"pattern\"", "\"name\""] {
+    for key in ["\"command\"", "\"pattern\"", "\"path\"", "\"name\""] {
         let Some((_, rest)) = arguments.split_once(key) else { continue };
         let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
         let mut escaped = false;

@@ -12,6 +12,15 @@ const WHOLE_MAX: u64 = 1024 * 1024;
 
 /// Changes the state by a message.
 pub fn update(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
+    let moves = matches!(msg, Msg::Lines(_) | Msg::Pages(_) | Msg::Top | Msg::Bottom);
+    let out = changed(state, msg, now);
+    if moves {
+        state.keep_mark_in_view();
+    }
+    out
+}
+
+fn changed(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
     match msg {
         Msg::Lines(rows) => state.scroll_by(i64::from(rows)),
         Msg::Pages(pages) => state.scroll_by(i64::from(pages) * state.height.saturating_sub(1).max(1) as i64),
@@ -96,6 +105,23 @@ impl State {
                 return self.show(index);
             }
         }
+    }
+    /// Moves the mark to what is nearest in view, so that no key does something to what is not seen.
+    fn keep_mark_in_view(&mut self) {
+        let Some(marked) = self.selected_index() else { return };
+        let seen: Vec<usize> = super::view::visible(self).iter().map(|spot| spot.item).collect();
+        let (Some(first), Some(last)) = (seen.first().copied(), seen.last().copied()) else { return };
+        if seen.contains(&marked) {
+            return;
+        }
+        let mut near: Vec<usize> = seen;
+        near.dedup();
+        if marked > last {
+            near.reverse();
+        }
+        let nearest = near.into_iter().find(|index| self.rows_of_head(*index) > 0);
+        let nearest = nearest.unwrap_or(if marked < first { first } else { last });
+        self.selected = Some(self.items[nearest].id);
     }
     fn rows_of_head(&mut self, index: usize) -> usize {
         let mut lay = self.lay();

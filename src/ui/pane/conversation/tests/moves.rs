@@ -32,6 +32,36 @@ fn scrolled_up_stays_and_a_mark_tells_of_new_output() {
 }
 
 #[test]
+fn the_mark_stays_in_view_when_the_view_moves() {
+    let mut fake = Fake::new();
+    for n in 0..60 {
+        fake.user(&format!("message {n}"));
+    }
+    let mut state = synced(&fake);
+    draw(&mut state, 40, 10);
+    press(&mut state, Msg::Previous);
+    let marked = |state: &State| {
+        let id = state.selected.expect("a mark");
+        state.items.iter().position(|item| item.id == id).expect("an item")
+    };
+    assert_eq!(marked(&state), 59);
+    press(&mut state, Msg::Top);
+    draw(&mut state, 40, 10);
+    let seen = |state: &mut State| {
+        super::super::view::visible(state).iter().map(|spot| spot.item).collect::<Vec<_>>()
+    };
+    assert!(seen(&mut state).contains(&marked(&state)), "{}", marked(&state));
+    press(&mut state, Msg::Next);
+    assert!(marked(&state) < 10, "{}: the view was thrown back", marked(&state));
+    for pages in [3, 2, -1, 9, -2] {
+        press(&mut state, Msg::Pages(pages));
+        assert!(seen(&mut state).contains(&marked(&state)), "{pages}");
+    }
+    press(&mut state, Msg::Bottom);
+    assert!(marked(&state) > 50);
+}
+
+#[test]
 fn a_search_finds_hits_in_folded_items_too() {
     let mut state = synced(&full());
     draw(&mut state, 66, 12);
