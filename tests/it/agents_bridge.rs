@@ -215,7 +215,7 @@ fn ends(session: &Running) -> Vec<String> {
 }
 
 fn carry_out(scenario: &Scenario) {
-    let place = Place::new();
+    let place = Place::in_memory();
     let outcomes = Outcomes::default();
     let told = Told { agent: None, outcomes: Arc::clone(&outcomes) };
     let models = Arc::new(OneModel(Arc::new(told)));

@@ -29,8 +29,15 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Self {
+        Self::of(tempfile::tempdir().unwrap())
+    }
+    /// One in memory, where there is such a place: for many sessions that only wait for a disk else.
+    pub fn in_memory() -> Self {
+        Self::of(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+    fn of(dir: tempfile::TempDir) -> Self {
         use_keeper_program(env!("CARGO_BIN_EXE_windlass"));
-        let place = Self { dir: tempfile::tempdir().unwrap() };
+        let place = Self { dir };
         std::fs::create_dir(place.cwd()).unwrap();
         place
     }

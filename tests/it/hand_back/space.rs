@@ -127,6 +127,7 @@ fn a_hand_back_without_room_leaves_nothing_beside_and_is_tried_again_or_dropped(
 /// Each call that writes or makes durable fails in turn, alone or with all after it.
 #[test]
 fn a_hand_back_that_fails_anywhere_leaves_nothing_beside_or_says_that_it_stands_half() {
+    let step = if std::env::var_os("WINDLASS_LONG").is_some() { 1 } else { 4 };
     let (mut nothing, mut half) = (0, 0);
     for (calls, error) in [
         ("fdatasync", "ENOSPC"),
@@ -135,7 +136,7 @@ fn a_hand_back_that_fails_anywhere_leaves_nothing_beside_or_says_that_it_stands_
         ("mkdirat", "ENOSPC"),
         ("fdatasync,unlinkat", "EIO"),
     ] {
-        for when in (1..).step_by(2) {
+        for when in (1..).step_by(step) {
             let tmp = place();
             let (parent, room) = begin(tmp.path(), &triple());
             let before = disk(&parent);
@@ -156,7 +157,7 @@ fn a_hand_back_that_fails_anywhere_leaves_nothing_beside_or_says_that_it_stands_
             nothing += 1;
             // what could not be removed either goes with what is done next
             assert!(room.is_cut() || disk(&parent) == before, "{at}");
-            if when % 4 == 1 {
+            if nothing % 2 == 1 {
                 room.drop_unhanded(&parent).unwrap();
                 assert!(disk(&parent) == before && !room.dir().exists(), "{at}");
             } else {
@@ -167,7 +168,7 @@ fn a_hand_back_that_fails_anywhere_leaves_nothing_beside_or_says_that_it_stands_
             }
         }
     }
-    assert!(nothing >= 10 && half >= 5, "{nothing} {half}");
+    assert!(nothing >= 5 && half >= 2, "{nothing} {half}");
 }
 
 #[test]
