@@ -252,6 +252,7 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let below = state.rows.saturating_sub(state.top + state.room);
         let text = match below {
             0 => "Esc closes".to_owned(),
+            1 => "1 more line below · PageDown · Esc closes".to_owned(),
             _ => format!("{below} more lines below · PageDown · Esc closes"),
         };
         put(buf, inner.x, inner.bottom() - 1, &ellipsis(&text, wide), wide, theme.dim);

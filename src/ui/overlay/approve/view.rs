@@ -267,7 +267,8 @@ fn draw_preview(
     let (down, up) = (keymap.hint(Action::PreviewDown), keymap.hint(Action::PreviewUp));
     if room < usize::from(area.height) {
         let wide = usize::from(area.width);
-        let text = format!("… {many} more lines below, {} above ({down}, {up})", state.top);
+        let lines = if many == "1" { "line" } else { "lines" };
+        let text = format!("… {many} more {lines} below, {} above ({down}, {up})", state.top);
         put(buf, area.x, area.bottom() - 1, &ellipsis(&text, wide), wide, theme.warning);
         return None;
     }
