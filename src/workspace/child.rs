@@ -19,6 +19,7 @@ mod durable;
 pub mod earlier;
 pub mod error;
 pub mod hand_back;
+mod keeping;
 pub mod listing;
 mod lock;
 pub mod look;

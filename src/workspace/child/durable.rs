@@ -1,4 +1,4 @@
-//! Many files made durable together.
+//! Many files worked on at the same time, and made durable together.
 //!
 //! Each is synced by itself, as every filesystem promises it, and some at the same time: a journal commits for all
 //! that wait, and a disk is told to empty its cache once for them. A sync of the whole filesystem would be one call,
@@ -13,23 +13,57 @@ use super::error::Error;
 /// How many syncs wait at the same time. They wait for the disk, not for a core; beyond this they win nothing.
 const AT_ONCE_MAX: usize = 32;
 
+/// How many files are read and written at the same time: more do not help a disk, and the screen wants a core too.
+const WORKERS_MAX: usize = 4;
+
 /// Syncs all, some at the same time. After an error no new one is begun, and it is told.
 pub(super) fn sync_all<T: Sync>(
     all: &[T],
     sync1: impl Fn(&T) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
+    some_at_once(all, AT_ONCE_MAX, || (), |(), one| sync1(one)).map(drop)
+}
+
+/// Works on all, by as many threads as there are cores, at most four; what each came to, in order. `begin` makes what
+/// one thread needs for itself. After an error no new one is begun, and it is told.
+pub(super) fn work_on_all<T: Sync, R: Send, S>(
+    all: &[T],
+    begin: impl Fn() -> S + Sync,
+    work1: impl Fn(&mut S, &T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    some_at_once(all, cores.min(WORKERS_MAX), begin, work1)
+}
+
+fn some_at_once<T: Sync, R: Send, S>(
+    all: &[T],
+    most: usize,
+    begin: impl Fn() -> S + Sync,
+    work1: impl Fn(&mut S, &T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let (next, done, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(None));
     let work = || {
-        while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(error) = sync1(one) {
-                next.store(all.len(), Ordering::Relaxed);
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        let mut state = begin();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(at) else { break };
+            match work1(&mut state, one) {
+                Ok(result) => done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result)),
+                Err(error) => {
+                    next.store(all.len(), Ordering::Relaxed);
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                }
             }
         }
     };
     std::thread::scope(|scope| {
-        (1..all.len().min(AT_ONCE_MAX)).for_each(|_| drop(scope.spawn(work)));
+        (1..all.len().min(most)).for_each(|_| drop(scope.spawn(work)));
         work();
     });
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
 }

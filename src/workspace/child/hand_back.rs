@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Room;
 use super::beneath::{Beneath, name};
+use super::durable::work_on_all;
 use super::error::Error;
+use super::keeping::keep_all_of;
 use super::removal::{move_aside, remove, remove_all};
 use super::rise::Below;
 use super::run::{Run, ended};
@@ -20,7 +22,7 @@ use super::scan::{Changes, scan};
 use super::sparse;
 use super::versions::Versions;
 use crate::base::chain;
-use crate::law::hand_back::merge1::{Clash, Verdict, merge1};
+use crate::law::hand_back::merge1::Verdict;
 use crate::law::hand_back::plan::{Plan, Planned, changed, plan};
 use crate::law::hand_back::renames::{ALIKE_MIN, Lines, renames};
 use crate::law::hand_back::tree::{Obstacle, Tree, TreePath, Version};
@@ -34,9 +36,6 @@ const COMPARED_ALL_MAX: u64 = 64 * 1024 * 1024;
 
 /// Most lines that are compared for it in all.
 const COMPARED_LINES_MAX: usize = 20_000_000;
-
-/// How often a file is looked at again that somebody saves meanwhile.
-const LOOKS_MAX: usize = 16;
 
 /// The record of a hand-back: `handback.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,21 +173,11 @@ impl Room {
         let mut plan = plan(&base, &parent, &child, &ignored);
         let open = |dir: &Path| Beneath::open_ours(dir).map_err(Error::io("open", dir));
         let (base, copy) = (open(&self.base())?, open(&self.copy())?);
-        for planned in &mut plan.paths {
-            keep(&base, &planned.path, &planned.base, versions)?;
-            // what is saved between looking and keeping is what the plan goes by
-            let child = keep_latest(&copy, &planned.path, &planned.child, versions)?;
-            let parent = keep_latest(beneath, &planned.path, &planned.parent, versions)?;
-            if (&parent, &child) != (&planned.parent, &planned.child) {
-                planned.verdict = merge1(&planned.base, &parent, &child);
-                (planned.parent, planned.child) = (parent, child);
-            }
-            if planned.way().is_some() && beneath.is_refused(&planned.path) {
-                planned.verdict = Verdict::Conflict(Clash::Refused);
-            }
-            let bits = |of: &Beneath| of.bits(&planned.path, FileType::RegularFile);
-            planned.mode = bits(beneath).or_else(|| bits(&copy)).map(|bits| bits & 0o777);
-        }
+        plan.paths = work_on_all(
+            &plan.paths,
+            || (),
+            |(), planned| keep_all_of(planned, (&base, beneath, &copy), versions),
+        )?;
         plan.paths.retain(|planned| planned.verdict != Verdict::Kept);
         plan.dirs = directories(&plan.paths, beneath, &copy);
         Ok(plan)
@@ -355,54 +344,6 @@ fn unread<'a>(copy: &Beneath, record: &'a Record) -> BTreeSet<&'a TreePath> {
             matches!(kind, Ok(FileType::RegularFile | FileType::Directory))
         })
         .collect()
-}
-
-/// Keeps the bytes of a file of the base.
-fn keep(from: &Beneath, path: &TreePath, version: &Version, versions: &Versions) -> Result<(), Error> {
-    let Version::File { hash, .. } = version else { return Ok(()) };
-    if versions.has(*hash) {
-        return Ok(());
-    }
-    let dir = from.dir_of(path).map_err(Error::at("keep the version of", path))?;
-    if versions.keep_ours(&dir, name(path), *hash) {
-        return Ok(());
-    }
-    let mut file = from.file(path).map_err(Error::at("keep the version of", path))?;
-    if versions.keep(&mut file)? == *hash {
-        return Ok(());
-    }
-    Err(Error::ChangedMeanwhile { path: path.clone() })
-}
-
-/// The same of a version that somebody may save at the same time: what was kept.
-pub(super) fn keep_latest(
-    from: &Beneath,
-    path: &TreePath,
-    seen: &Version,
-    versions: &Versions,
-) -> Result<Version, Error> {
-    let mut version = seen.clone();
-    for _ in 0..LOOKS_MAX {
-        match version {
-            Version::File { hash, .. } if !versions.has(hash) => {}
-            other => return Ok(other),
-        }
-        let failed = |error| Error::at("keep the version of", path)(error);
-        match from.file(path) {
-            Ok(mut file) => {
-                let mode = rustix::fs::fstat(&file).map_err(failed)?.st_mode;
-                if FileType::from_raw_mode(mode) == FileType::RegularFile {
-                    let hash = versions.keep(&mut file)?;
-                    return Ok(Version::File { hash, executable: mode & 0o100 != 0 });
-                }
-            }
-            // gone, or something else by now
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::NXIO) => {}
-            Err(error) => return Err(failed(error)),
-        }
-        version = from.version(path).map_err(failed)?;
-    }
-    Err(Error::ChangedMeanwhile { path: path.clone() })
 }
 
 /// The permission bits of the directories above paths: the parent's; where it has none, the child's.

@@ -38,7 +38,7 @@ pub(super) struct Run<'a> {
     /// Kept bytes: making the plan keeps those that it speaks of, and they are durable when all is prepared.
     pub versions: &'a Versions,
     /// Whether the child has a directory at a path: such a one is not removed when it is empty.
-    pub keeps_dir: &'a dyn Fn(&TreePath) -> bool,
+    pub keeps_dir: &'a (dyn Fn(&TreePath) -> bool + Sync),
 }
 
 /// What is recorded first.

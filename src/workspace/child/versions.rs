@@ -61,9 +61,20 @@ impl Versions {
         let new = self.new_path();
         let linked = rustix::fs::linkat(dir, name, rustix::fs::CWD, &new, AtFlags::empty());
         if linked.is_ok() {
-            self.written().insert(hash, new);
+            self.name_later(hash, new);
         }
         linked.is_ok()
+    }
+
+    /// What was written gets its name with the next `sync`, unless these bytes are kept already: another thread may
+    /// have kept the same ones.
+    fn name_later(&self, hash: Hash, new: PathBuf) {
+        let mut written = self.written();
+        if written.contains_key(&hash) || self.path(hash).exists() {
+            let _ = std::fs::remove_file(&new);
+        } else {
+            written.insert(hash, new);
+        }
     }
 
     fn new_path(&self) -> PathBuf {
@@ -78,11 +89,7 @@ impl Versions {
             let _ = std::fs::remove_file(&new);
             Error::Io { what: "keep a version in", path: self.dir.clone(), source }
         })?;
-        if self.has(hash) {
-            std::fs::remove_file(&new).map_err(Error::io("keep a version in", &self.dir))?;
-        } else {
-            self.written().insert(hash, new);
-        }
+        self.name_later(hash, new);
         Ok(hash)
     }
 

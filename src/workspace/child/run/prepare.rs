@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::super::beneath::{name, sync};
 use super::super::copying::{SMALL_MAX, bytes};
-use super::super::durable::sync_all;
+use super::super::durable::{sync_all, work_on_all};
 use super::super::error::Error;
 use super::super::sparse;
 use super::{Beside, Planned, Prepared, Run, Step, name_beside};
@@ -34,13 +34,15 @@ impl Run<'_> {
         let steps = self.steps(planned, besides.clone());
         self.try_moves(planned, &steps)?;
         let prepared: Vec<&Step<'_>> = steps.iter().filter(|step| step.way != Way::Remove).collect();
-        let (mut refused, mut buffer) = (Vec::new(), vec![0; SMALL_MAX + 1]);
-        for step in &prepared {
-            match self.prepare1(step, &mut buffer) {
-                Err(error) if error.is_refusal() => refused.push(step.at),
-                other => other?,
-            }
-        }
+        let outcomes = work_on_all(
+            &prepared,
+            || vec![0; SMALL_MAX + 1],
+            |buffer, step| match self.prepare1(step, buffer) {
+                Err(error) if error.is_refusal() => Ok(Some(step.at)),
+                other => other.map(|()| None),
+            },
+        )?;
+        let refused: Vec<usize> = outcomes.into_iter().flatten().collect();
         if !refused.is_empty() {
             self.wipe(planned)?;
             return Ok(Prepared::Refused(refused));
