@@ -34,6 +34,24 @@ impl Spent {
     }
 }
 
+impl Spent {
+    /// What is left without a part of it. Where the price of either is not known, so is what is left.
+    pub fn without(&self, part: &Spent) -> Spent {
+        let (all, less) = (&self.usage, &part.usage);
+        Spent {
+            answers: self.answers.saturating_sub(part.answers),
+            usage: Usage {
+                input: all.input.saturating_sub(less.input),
+                output: all.output.saturating_sub(less.output),
+                cache_read: all.cache_read.saturating_sub(less.cache_read),
+                cache_write: all.cache_write.saturating_sub(less.cache_write),
+                reasoning: all.reasoning.saturating_sub(less.reasoning),
+            },
+            cost: self.cost.zip(part.cost).map(|(all, less)| (all - less).max(0.0)),
+        }
+    }
+}
+
 /// What an agent used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentSpent {

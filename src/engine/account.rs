@@ -7,20 +7,32 @@ use std::sync::Arc;
 use crate::api::account::{AgentSpent, ContextPart, Ran, Share, Spent, TurnTimes, UsageReport};
 use crate::api::entry::{CallStart, CallStatus, Delivery, Entry, EntryBody, TurnStatus};
 use crate::api::message::{Answer, Body, Finish, Usage};
-use crate::base::{CallId, Millis};
+use crate::base::{CallId, Millis, SessionId};
 use crate::law::board::Progress;
 use crate::law::window;
 
 /// Tools of which the results are told apart; the others are one part.
 const TOOLS_MAX: usize = 8;
 
-/// What was spent, on all branches. `price`: dollars for tokens of a model. `running`: agents that run.
+/// An agent that runs.
+pub(super) struct Running {
+    /// Its path.
+    pub path: String,
+    /// Its session.
+    pub session: SessionId,
+    /// What it used in all of its runs.
+    pub spent: Spent,
+}
+
+/// What was spent, on all branches. `price`: dollars for tokens of a model. `running`: agents that run, of which what
+/// this run used is told: what those before used is in the sum since their ends.
 pub(super) fn usage(
     entries: &[Arc<Entry>],
     price: &dyn Fn(&str, &Usage) -> Option<f64>,
-    running: Vec<AgentSpent>,
+    running: Vec<Running>,
 ) -> UsageReport {
     let mut out = UsageReport::default();
+    let mut ended: HashMap<&SessionId, Spent> = HashMap::new();
     let mut open = false;
     for entry in entries {
         let (whose, spent) = match &entry.body {
@@ -45,6 +57,7 @@ pub(super) fn usage(
             }
             EntryBody::AgentEnd(end) if !end.again => {
                 let spent = Spent { answers: 0, usage: end.usage, cost: end.cost };
+                ended.entry(&end.node.session).or_default().add(&spent);
                 add_agent(&mut out.agents, AgentSpent { path: end.node.name.clone(), spent, runs: false });
                 ("agents".to_owned(), spent)
             }
@@ -59,7 +72,10 @@ pub(super) fn usage(
             None => out.models.push((whose, spent)),
         }
     }
-    out.agents.extend(running);
+    out.agents.extend(running.into_iter().map(|Running { path, session, spent }| {
+        let spent = ended.get(&session).map_or(spent, |before| spent.without(before));
+        AgentSpent { path, spent, runs: true }
+    }));
     out
 }
 

@@ -1,9 +1,11 @@
 //! Accounts of entries that are made up.
 
 use super::*;
+use crate::api::agent::{AgentEnd, AgentNode, Workspace};
 use crate::api::entry::{CallSettle, TurnEnd, UserMessage};
 use crate::api::message::Stop;
 use crate::base::EntryId;
+use crate::law::children::End;
 
 fn entry(at: u64, body: EntryBody) -> Arc<Entry> {
     Arc::new(Entry { id: EntryId::new(format!("e{at}")), parent: None, at: Millis(at), body })
@@ -59,6 +61,69 @@ fn what_was_spent_adds_up_by_model_and_by_turn_and_an_unknown_price_is_unknown()
     assert_eq!(models, [("a/m", 330, Some(330.0)), ("b/n", 55, None)]);
     let turns: Vec<_> = report.turns.iter().map(|(t, s)| (t.as_str(), s.usage.total(), s.cost)).collect();
     assert_eq!(turns, [("first", 165, None), ("second", 220, Some(220.0))]);
+}
+
+fn agent_ended(at: u64, name: &str, input: u64, cost: Option<f64>, again: bool) -> Arc<Entry> {
+    let node = AgentNode {
+        name: name.into(),
+        session: SessionId::new(format!("s-{name}")),
+        workspace: Workspace::Shared,
+        room: None,
+        model: None,
+        tools: None,
+        budget: None,
+        run: 1,
+        after: None,
+        asked: Millis(0),
+        told: Millis(0),
+    };
+    let usage = Usage { input, ..Usage::default() };
+    let end = AgentEnd {
+        node,
+        end: End::Answered,
+        answer: String::new(),
+        calls: 1,
+        usage,
+        cost,
+        hand_back: None,
+        trouble: None,
+        again,
+        ended: Millis(at),
+        duration: Millis(1),
+    };
+    entry(at, EntryBody::AgentEnd(end))
+}
+
+/// What is told by agent, and what is in the sum: each token and each dollar stands in one of them.
+#[test]
+fn an_agent_that_was_woken_again_is_counted_once_whichever_branch_its_runs_ended_on() {
+    // one run ended on a branch that was left, another on the one at hand; a hand-back that was tried again counts nothing
+    let entries = [
+        said(1, "first"),
+        agent_ended(2, "lexer", 100, Some(1.0), false),
+        said(3, "the other branch"),
+        agent_ended(4, "lexer", 40, Some(0.5), false),
+        agent_ended(5, "lexer", 40, Some(0.5), true),
+        agent_ended(6, "dear", 7, None, false),
+    ];
+    let spent = |input, cost| Spent { answers: 0, usage: Usage { input, ..Usage::default() }, cost };
+    let runs = |name: &str, input, cost| Running {
+        path: name.into(),
+        session: SessionId::new(format!("s-{name}")),
+        spent: spent(input, cost),
+    };
+    let running = vec![runs("lexer", 150, Some(1.75)), runs("dear", 9, None), runs("new", 3, Some(0.25))];
+    let report = usage(&entries, &|_, _| None, running);
+    assert_eq!(report.total, spent(147, None));
+    let told: Vec<_> = report.agents.iter().map(|a| (a.path.as_str(), a.runs, a.spent)).collect();
+    let wanted = [
+        ("lexer", false, spent(140, Some(1.5))),
+        ("dear", false, spent(7, None)),
+        ("lexer", true, spent(10, Some(0.25))),
+        ("dear", true, spent(2, None)),
+        ("new", true, spent(3, Some(0.25))),
+    ];
+    assert_eq!(told, wanted);
 }
 
 #[test]

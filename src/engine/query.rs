@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::api::account::{AgentSpent, ContextPart, Share, Spent};
+use crate::api::account::{ContextPart, Share, Spent};
 use crate::api::agent::AgentRow;
 use crate::api::command::Query;
 use crate::api::entry::{CallStart, Entry, EntryBody};
@@ -21,6 +21,7 @@ use crate::workspace::files;
 use crate::tool::Tool;
 use crate::tool::desk::Desk as _;
 
+use super::account::Running;
 use super::owner::{Owner, Word};
 use super::{account, spawn};
 
@@ -136,8 +137,12 @@ impl Owner {
         let spent = |row: &AgentRow| Spent { answers: 0, usage: row.usage, cost: row.cost };
         let record = self.shared.read();
         let rows = record.agents.iter().filter(|(path, row)| row.runs() && !path.contains('/'));
-        let running: Vec<AgentSpent> = rows
-            .map(|(path, row)| AgentSpent { path: path.clone(), spent: spent(row), runs: true })
+        let running: Vec<Running> = rows
+            .map(|(path, row)| Running {
+                path: path.clone(),
+                session: row.node.session.clone(),
+                spent: spent(row),
+            })
             .collect();
         drop(record);
         Box::new(move || {

@@ -339,6 +339,9 @@ pub fn slash(model: &mut Model, name: &str, args: &str, now: Millis, out: &mut V
         ("retry", _) => act(model, Action::Retry, now, out),
         ("tour", _) => tour(model, 0),
         ("quit", _) => leave(model, Goal::Exit(Exit::Quit), out),
-        _ => model.say(composer::slash::unknown(name, &model.composer.commands), now),
+        _ => {
+            let words = composer::slash::unknown(name, &model.composer.commands);
+            model.say_of_draft(words, now);
+        }
     }
 }

@@ -219,6 +219,12 @@ fn hints_of_pane(model: &Model) -> Option<Vec<(Action, &'static str)>> {
         PaneId::Conversation if model.conversation.picks() => {
             Some(crate::ui::select_update::hints(model.conversation.marks()))
         }
+        PaneId::Conversation if model.conversation.is_empty() => {
+            Some(vec![(Action::Leave, "write"), (Action::KeysHere, "keys")])
+        }
+        PaneId::Tree if model.tree.hits().0 == 0 => {
+            Some(vec![(Action::TreeLeave, "back"), (Action::TreeKeys, "keys")])
+        }
         PaneId::Conversation => Some(vec![
             (Action::Leave, "write"),
             (Action::Next, "next"),

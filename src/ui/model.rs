@@ -382,6 +382,12 @@ impl Model {
         self.toast = Some(Toast { text, until: now.plus(Millis(ms)), key_from: None });
     }
 
+    /// Tells the person something about what was typed: it goes with the next edit or send, if it did not before.
+    pub fn say_of_draft(&mut self, text: impl Into<String>, now: Millis) {
+        self.say(text, now);
+        self.toast = self.toast.take().map(|toast| Toast { key_from: Some(now), ..toast });
+    }
+
     /// Whether colours of what was drawn have not come yet: the next frame may be another one by itself.
     pub fn owes_colours(&self) -> bool {
         self.conversation.owes_colours() || self.conflict.owes_colours()

@@ -241,6 +241,10 @@ pub fn on_key(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
 /// Gives the composer a message and does what it wants.
 pub fn to_composer(model: &mut Model, msg: composer::Msg, now: Millis, out: &mut Vec<Effect>) {
     let pending = !model.status.pending.is_empty();
+    // what was said of the draft before is done with
+    if let composer::Msg::Do(_) | composer::Msg::Insert(_) | composer::Msg::Paste(_) = &msg {
+        model.toast = model.toast.take().filter(|toast| toast.key_from.is_none_or(|from| from > now));
+    }
     for wanted in composer::update(&mut model.composer, msg, pending) {
         match wanted {
             composer::Out::Send { text, images, after_turn } => {
@@ -360,9 +364,10 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             }
         }
         (_, Reply::Sessions(sessions)) => {
+            let own = model.status.session.clone();
             if let Some(shown) = list_of(model, |kind| matches!(kind, list::Kind::Sessions { .. })) {
                 let all = shown.kind == list::Kind::Sessions { all: true };
-                shown.set_rows(catalog::sessions(&sessions, all, now));
+                shown.set_rows(catalog::sessions(&sessions, &own, all, now));
             }
         }
         (_, Reply::Servers(servers)) => servers_found(model, &servers),

@@ -64,14 +64,11 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     model.tree_area = Rect::default();
     if model.focus == PaneId::Tree {
         // over the conversation, as the jobs where they have no column
-        model.tree_area = std::mem::take(&mut model.conversation_area);
+        model.tree_area = aligned(&places, std::mem::take(&mut model.conversation_area));
         tree::view(&mut model.tree, model.tree_area, buf, &theme, now);
     }
     if over == Looked::Nowhere && model.focus != PaneId::Tree {
-        let talk = model.conversation_area;
-        conversation::view(&mut model.conversation, talk, buf, &theme, now);
-        let right = places.conversation_frame.map_or(talk.right(), Rect::right);
-        model.conversation.bar(Rect { x: right.saturating_sub(1), width: 1, ..talk }, buf, &theme);
+        draw_conversation(model, &places, buf, &theme, now);
     }
     if let Some(rect) = places.live {
         live::view(&model.live, rect, buf, &theme, now, model.reduced_motion);
@@ -88,6 +85,17 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
         return draw_overlay(model, buf, &theme);
     }
     cursor.filter(|_| model.focus == PaneId::Composer && !model.approval_takes_keys(now))
+}
+
+/// Columns from which a conversation without a frame leaves one to its scrollbar.
+const BAR_FROM: u16 = 30;
+
+/// Where a list stands over the conversation: without a frame its text begins where the conversation's does.
+fn aligned(places: &Layout, rect: Rect) -> Rect {
+    if places.conversation_frame.is_some() || rect.width < BAR_FROM {
+        return rect;
+    }
+    Rect { x: rect.x + 1, width: rect.width - 1, ..rect }
 }
 
 /// Another view covers the panes: what is covered takes no key and no click.
@@ -159,10 +167,24 @@ fn draw_overlay(model: &mut Model, buf: &mut Buffer, theme: &Theme) -> Option<(u
     }
 }
 
+/// The conversation and its scrollbar.
+fn draw_conversation(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    let mut talk = model.conversation_area;
+    // without a frame the bar has a column of its own, whether it is there or not: nothing is wrapped anew for it
+    if places.conversation_frame.is_none() && talk.width >= BAR_FROM {
+        talk.width -= 1;
+    }
+    let right = places.conversation_frame.map_or(model.conversation_area.right(), Rect::right);
+    model.conversation_area = talk;
+    conversation::view(&mut model.conversation, talk, buf, theme, now);
+    model.conversation.bar(Rect { x: right.saturating_sub(1), width: 1, ..talk }, buf, theme);
+}
+
 /// The jobs, in their column or over the conversation.
 fn draw_jobs(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
     // what an approval leaves, as for the conversation
-    let rect = if over(places) == Looked::Jobs { Some(model.conversation_area) } else { places.jobs };
+    let above = aligned(places, model.conversation_area);
+    let rect = if over(places) == Looked::Jobs { Some(above) } else { places.jobs };
     model.jobs_area = rect.unwrap_or_default();
     let detach = model.keymap.hint(Action::Detach);
     let shown = jobs::Shown { now, focus: model.focus == PaneId::Jobs, detach: &detach };
@@ -171,7 +193,8 @@ fn draw_jobs(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme
 
 /// The agents, in their column or over the conversation.
 fn draw_agents(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
-    let rect = if over(places) == Looked::Agents { Some(model.conversation_area) } else { places.agents };
+    let above = aligned(places, model.conversation_area);
+    let rect = if over(places) == Looked::Agents { Some(above) } else { places.agents };
     model.agents_area = rect.unwrap_or_default();
     let status = model.status.clone();
     // while a person is asked, nothing turns

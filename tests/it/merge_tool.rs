@@ -81,6 +81,9 @@ impl Repository {
 fn git_takes_what_the_viewer_wrote() {
     let repository = Repository::clashed();
     let mut program = repository.mergetool();
+    // the tab says what it is about, and nothing of a session
+    program
+        .until("the title", |p| String::from_utf8_lossy(&p.bytes).contains("\x1b]2;merge · src/skip.rs\x07"));
     let screen = program.screen();
     assert!(screen.contains("ours();") && screen.contains("src/skip.rs"), "{screen}");
     program.send("b");

@@ -7,7 +7,7 @@ use super::page::{self, Line};
 use crate::api::access::Mode;
 use crate::api::event::{ModelInfo, RewindPlan, ServerInfo, SessionInfo};
 use crate::api::message::Thinking;
-use crate::base::Millis;
+use crate::base::{Millis, SessionId};
 use crate::law::merge::resolution::Choice;
 use crate::ui::action::{ACTIONS, Action, LAYERS, Layer};
 use crate::ui::keymap::Keymap;
@@ -62,8 +62,8 @@ pub fn thinking() -> State {
     State::new(Kind::Thinking, "How much the model thinks", rows.collect())
 }
 
-/// Rows for sessions.
-pub fn sessions(sessions: &[SessionInfo], all: bool, now: Millis) -> Vec<Row> {
+/// Rows for sessions; `own`: the one that is open here.
+pub fn sessions(sessions: &[SessionInfo], own: &SessionId, all: bool, now: Millis) -> Vec<Row> {
     sessions
         .iter()
         .map(|s| {
@@ -71,7 +71,9 @@ pub fn sessions(sessions: &[SessionInfo], all: bool, now: Millis) -> Vec<Row> {
             if all {
                 note.push_str(&format!(" · {}", s.cwd.display()));
             }
-            if let Some(holder) = &s.holder {
+            if s.id == *own {
+                note.push_str(" · this one");
+            } else if let Some(holder) = &s.holder {
                 note.push_str(&format!(" · open in {holder}"));
             }
             let title = if s.title.is_empty() { "(nothing said yet)" } else { &s.title };

@@ -18,6 +18,9 @@ use crate::ui::widget::row::Put as _;
 use crate::ui::widget::text::{ellipsis, tame, width};
 use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 
+/// Columns of a list, its frame counted: what it has where there is room, and at most.
+const COLUMNS: (u16, u16) = (90, 140);
+
 /// Which list it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -263,7 +266,7 @@ impl State {
                 return format!("nothing has “{}” · Backspace widens it", tame(&self.typed));
             }
             Kind::Sessions { all: true } => "no session is kept yet · each one that you begin is",
-            Kind::Sessions { all: false } => "no session of this directory yet · ^A looks in all directories",
+            Kind::Sessions { all: false } => "no session here yet · ^A looks in all directories",
             Kind::History => "nothing was sent from this directory yet · what you send stands here",
             Kind::Models => "no model is known · /key stores a key or finds a server",
             Kind::Take => "nothing of it can be copied",
@@ -283,6 +286,12 @@ impl State {
             self.kind,
             Kind::Trust | Kind::Quit | Kind::Welcome | Kind::Rewind | Kind::WriteOpen | Kind::Tour
         )
+    }
+    /// How many columns it wants, its frame counted: what every row and its note take, but for what is long.
+    fn columns(&self) -> u16 {
+        let longest = |of: &dyn Fn(&Row) -> usize| self.rows.iter().map(of).max().unwrap_or(0);
+        let wants = longest(&|row| width(&tame(&row.text))) + longest(&|row| width(&tame(&row.note))) + 8;
+        (wants.min(usize::from(COLUMNS.1)) as u16).max(COLUMNS.0)
     }
     /// How many rows it wants, its frame counted, when `intro` rows stand above.
     fn height(&self, intro: usize) -> u16 {
@@ -316,7 +325,7 @@ pub fn framed(rect: Rect, title: &str, buf: &mut Buffer, theme: &Theme) -> Rect 
 
 /// Draws the list.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let columns = area.width.min(90);
+    let columns = area.width.min(state.columns());
     let above = intro(state, usize::from(columns.saturating_sub(4)).max(1)).len();
     let rect = place(area, (columns, state.height(above)));
     let inner = framed(rect, &state.title, buf, theme);
@@ -345,7 +354,9 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     // a note that has no room beside its row stands below
     let beside = column(state, wide).map_or(0, |column| wide - column);
     let note = state.marked().map(|row| row.note.clone()).filter(|note| width(&tame(note)) > beside);
-    let told = note.unwrap_or_else(|| state.hint.clone());
+    // where there is no row, no key takes one
+    let hint = if state.shown.is_empty() { "Esc closes" } else { &state.hint };
+    let told = note.unwrap_or_else(|| hint.to_owned());
     let hint = u16::from(spare(y) > keep && !told.is_empty());
     let room = usize::from(spare(y) - hint.min(spare(y)));
     state.page = room;

@@ -15,6 +15,8 @@ use crate::ui::widget::wrap::{Break, Prefix, Wrapper};
 const WIDE: u16 = 96;
 /// Columns of a full bar.
 const BAR: usize = 20;
+/// Columns of the numbers of a bar.
+const NUMBERS: usize = 16;
 /// Columns of a cell, and least columns of a row's name.
 const CELL: usize = 9;
 const NAME: usize = 14;
@@ -77,6 +79,8 @@ enum Drawn<'a> {
     Head(String),
     /// A part of plain words.
     Text(String),
+    /// A part of the word on the bar above, which had no room beside it.
+    Note(String),
     /// A part of a key and of what it does.
     Pair(String, String),
 }
@@ -193,7 +197,15 @@ impl State {
         let mut out = Vec::new();
         for index in &self.shown {
             match &self.lines[*index] {
-                line @ (Line::Bar { .. } | Line::Cells { .. }) => out.push(Drawn::Bar(line)),
+                line @ (Line::Bar { .. } | Line::Cells { .. }) => {
+                    out.push(Drawn::Bar(line));
+                    if let Line::Bar { note, .. } = line
+                        && width(&tame(note)) > wide.saturating_sub(bar_places(column, wide).1)
+                    {
+                        let rows = parts(note, wide.saturating_sub(2)).into_iter();
+                        out.extend(rows.map(|row| Drawn::Note(format!("  {row}"))));
+                    }
+                }
                 Line::Head(text) => out.extend(parts(text, wide).into_iter().map(Drawn::Head)),
                 Line::Text(text) => out.extend(parts(text, wide).into_iter().map(Drawn::Text)),
                 Line::Pair(key, says) => {
@@ -259,6 +271,12 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
 }
 
+/// How long a full bar is, and where the word on it begins, when the names take `column`.
+fn bar_places(column: usize, wide: usize) -> (usize, usize) {
+    let bar = if wide >= column + 22 + BAR { BAR } else { 0 };
+    (bar, column + bar + usize::from(bar > 0) + NUMBERS)
+}
+
 fn draw_row(row: &Drawn<'_>, column: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let wide = usize::from(area.width);
     let mut at = |from: usize, text: &str, room: usize, style| {
@@ -269,6 +287,7 @@ fn draw_row(row: &Drawn<'_>, column: usize, area: Rect, buf: &mut Buffer, theme:
     };
     match row {
         Drawn::Text(text) | Drawn::Bar(Line::Text(text)) => at(0, text, wide, theme.text),
+        Drawn::Note(text) => at(0, text, wide, theme.dim),
         Drawn::Head(text) | Drawn::Bar(Line::Head(text)) => at(0, text, wide, theme.heading),
         Drawn::Pair(key, says) | Drawn::Bar(Line::Pair(key, says)) => {
             at(0, key, column - 1, theme.key);
@@ -290,12 +309,13 @@ fn draw_row(row: &Drawn<'_>, column: usize, area: Rect, buf: &mut Buffer, theme:
         }
         Drawn::Bar(Line::Bar { name, part, of, note, share: whose }) => {
             at(0, name, column - 1, theme.key);
-            let bar = if wide >= column + 22 + BAR { BAR } else { 0 };
+            let (bar, beside) = bar_places(column, wide);
             at(column, &filled(*part, *of, bar), bar, ink(*whose, theme));
             let numbers = format!("{part:>8}  {:>4}", share(*part, *of));
-            let after = column + bar + usize::from(bar > 0);
-            at(after, &numbers, 16, theme.text);
-            at(after + 16, note, wide, theme.dim);
+            at(beside - NUMBERS, &numbers, NUMBERS, theme.text);
+            if width(&tame(note)) <= wide.saturating_sub(beside) {
+                at(beside, note, wide, theme.dim);
+            }
         }
     }
 }
@@ -387,7 +407,7 @@ mod tests {
                             says += &words(&does);
                         }
                         Drawn::Head(text) | Drawn::Text(text) => assert!(width(&text) <= wide, "{text}"),
-                        Drawn::Bar(other) => panic!("{other:?}"),
+                        other @ (Drawn::Bar(_) | Drawn::Note(_)) => panic!("{other:?}"),
                     }
                 }
                 for line in &page.lines {

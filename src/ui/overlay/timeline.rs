@@ -10,7 +10,7 @@ use crate::base::Millis;
 use crate::ui::pane::live::elapsed;
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::put;
-use crate::ui::widget::text::{ellipsis, tame};
+use crate::ui::widget::text::{ellipsis, tame, width};
 
 /// A cell of a bar in which it ran, and one in which it waited for the person.
 const RAN: &str = "█";
@@ -58,7 +58,9 @@ impl State {
 /// Draws the turn that is shown.
 pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let rows = state.turns.get(state.at).map_or(1, |turn| turn.rows.len());
-    let rect = place(area, (110, (rows.min(1000) as u16).saturating_add(6)));
+    // without a turn: the words, and the key that closes
+    let rows = if state.turns.is_empty() { 4 } else { (rows.min(1000) as u16).saturating_add(6) };
+    let rect = place(area, (110, rows));
     let title = match state.turns.len() {
         0 => "What ran when".to_owned(),
         all => format!("What ran when · turn {} of {all}", state.at + 1),
@@ -85,11 +87,14 @@ pub fn view(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
     if foot == 1 {
         let below = turn.rows.len().saturating_sub(state.top + usize::from(body.height));
         let below = if below > 0 { format!("{below} more below · ") } else { String::new() };
-        line(
-            inner.bottom() - 1,
-            &format!("{below}j k other turns · ↑ ↓ scroll · {ASKED} waited for you · Esc closes"),
-            theme.dim,
-        );
+        let words = format!("{below}j k other turns · ↑ ↓ scroll · {ASKED} waited for you · Esc closes");
+        let y = inner.bottom() - 1;
+        line(y, &words, theme.dim);
+        // the sign is as it stands in the bars
+        let at = words.find(ASKED).map_or(wide, |at| width(&words[..at]));
+        if at + width(ASKED) < wide {
+            put(buf, inner.x + at as u16, y, ASKED, width(ASKED), theme.warning);
+        }
     }
     state.room = usize::from(body.height).max(1);
     state.top = state.top.min(turn.rows.len().saturating_sub(state.room));
@@ -182,7 +187,12 @@ fn places(ran: &Ran, turn: &TurnTimes, columns: usize) -> (usize, usize, usize) 
     };
     let from = place(ran.began).min(columns - 1);
     let to = place(ran.ended).clamp(from + 1, columns);
-    let asked = if ran.asked > Millis(0) { place(ran.began.plus(ran.asked)).clamp(from, to) } else { from };
+    let asked = match ran.asked {
+        Millis(0) => from,
+        // it did nothing else, however short it was
+        asked if asked >= ran.ended.since(ran.began) => to,
+        asked => place(ran.began.plus(asked)).clamp(from, to),
+    };
     (from, asked, to)
 }
 
@@ -214,6 +224,7 @@ mod tests {
         assert_eq!(places(&ran(100, 0, 600), &turn, 10), (0, 0, 5));
         assert_eq!(places(&ran(600, 250, 1100), &turn, 20), (10, 15, 20));
         assert_eq!(places(&ran(1099, 0, 1100), &turn, 10), (9, 9, 10), "a moment shows");
+        assert_eq!(places(&ran(1000, 100, 1100), &turn, 5), (4, 5, 5), "all of it waited");
         for columns in 0..30 {
             for (began, asked, ended) in [(0, 0, 0), (50, 9000, 20), (2000, 1, 3000), (100, 1000, 1100)] {
                 let (from, asked, to) = places(&ran(began, asked, ended), &turn, columns);

@@ -23,7 +23,7 @@ use windlass::ui::view::view;
 use windlass::ui::writer::Writer;
 use windlass::ui::{Msg, RAW};
 
-use super::{Screen, scenes, terminal};
+use super::{Screen, scenes, show, terminal};
 
 /// The sizes of the golden texts.
 const SIZES: [(u16, u16); 5] = [(140, 45), (100, 30), (80, 24), (60, 20), (30, 8)];
@@ -103,7 +103,7 @@ fn looks(screen: &mut Screen, themes: &[Vec<Theme>]) -> String {
             screen.model.theme =
                 screen.model.themes.iter().position(|theme| theme.name == *name).expect("a theme");
             let mut terminal = terminal(columns, rows);
-            terminal.process(&frame(screen, columns, rows, *depth));
+            show(&mut terminal, &frame(screen, columns, rows, *depth));
             terminal
         })
         .collect();

@@ -116,7 +116,7 @@ impl Screen {
             }
             None => self.writer.draw(&buffer, cursor).to_vec(),
         };
-        self.terminal.process(&bytes);
+        show(&mut self.terminal, &bytes);
         bytes
     }
     /// What the terminal shows now.
@@ -145,9 +145,9 @@ impl Screen {
         match &mut self.model.raw {
             Some(raw) => {
                 raw.forget();
-                other.process(&raw.page(self.size, RAW).unwrap_or_default());
+                show(&mut other, &raw.page(self.size, RAW).unwrap_or_default());
             }
-            None => other.process(Writer::new(Depth::True, true).draw(&buffer, cursor)),
+            None => show(&mut other, Writer::new(Depth::True, true).draw(&buffer, cursor)),
         }
         (looks(self.terminal.screen()), looks(other.screen()))
     }
@@ -155,6 +155,12 @@ impl Screen {
 
 fn terminal(columns: u16, rows: u16) -> vt100::Parser {
     vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0)
+}
+
+/// The terminal takes these bytes. This one leaves out the sign for what is no character; one that shows a sign takes a
+/// column for it.
+fn show(terminal: &mut vt100::Parser, bytes: &[u8]) {
+    terminal.process(String::from_utf8_lossy(bytes).replace('\u{fffd}', "¿").as_bytes());
 }
 
 fn text(terminal: &vt100::Parser) -> String {

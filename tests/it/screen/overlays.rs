@@ -149,7 +149,13 @@ pub(super) fn open(what: &str, screen: &mut Screen) -> Vec<&'static str> {
                 bytes: 9,
                 holder: None,
             };
-            reply(screen, &effects, Reply::Sessions(vec![info]));
+            let own = SessionInfo {
+                id: SessionId::new("s1"),
+                title: "this very one".into(),
+                holder: Some("pid 4711".into()),
+                ..info.clone()
+            };
+            reply(screen, &effects, Reply::Sessions(vec![info, own]));
             vec!["the other one", "min ago"]
         }
         "themes" => {

@@ -268,7 +268,11 @@ fn draw_preview(
     if room < usize::from(area.height) {
         let wide = usize::from(area.width);
         let lines = if many == "1" { "line" } else { "lines" };
-        let text = format!("… {many} more {lines} below, {} above ({down}, {up})", state.top);
+        let text = match (below, state.top) {
+            (_, 0) => format!("… {many} more {lines} below ({down})"),
+            (0, above) => format!("… {above} above ({up})"),
+            (_, above) => format!("… {many} more {lines} below, {above} above ({down}, {up})"),
+        };
         put(buf, area.x, area.bottom() - 1, &ellipsis(&text, wide), wide, theme.warning);
         return None;
     }

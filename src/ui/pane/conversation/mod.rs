@@ -256,6 +256,10 @@ impl State {
     pub fn take_beside(&mut self) -> bool {
         std::mem::take(&mut self.beside)
     }
+    /// Whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
     /// Whether something that is drawn here moves by itself (a spinner, an elapsed time).
     pub fn animates(&self) -> bool {
         !self.running.is_empty()

@@ -355,7 +355,8 @@ impl State {
                 self.say(Role::Warning, format!("the answer stopped: {why}"))
             }
             Finish::Truncated(how) => self.say(Role::Warning, format!("the answer was cut off: {how}")),
-            Finish::Cancelled => self.say(Role::Warning, "the answer was cancelled".into()),
+            // the end of its turn says so
+            Finish::Cancelled => {}
             Finish::Failed(why) => self.say(Role::Error, format!("the answer failed: {why}")),
         }
     }

@@ -166,7 +166,7 @@ fn empty(waits: bool, area: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 fn unseen(area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let text = if area.width >= 30 { " ↓ new output · Ctrl-End " } else { " ↓ " };
+    let text = if area.width >= 29 { " ↓ new output · Ctrl-End " } else { " ↓ " };
     let wide = width(text) as u16;
     if area.width > wide && area.height > 1 {
         let style = Look::from(Role::Accent).style(theme).add_modifier(ratatui::style::Modifier::REVERSED);

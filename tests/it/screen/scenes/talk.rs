@@ -23,6 +23,7 @@ use super::{Scene, after, seen};
 /// All of them.
 pub const SCENES: &[Scene] = &[
     ("empty", |c, r| Screen::new(c, r, record::empty())),
+    ("empty-read", |c, r| after(Screen::new(c, r, record::empty()), "ctrl-o")),
     ("full", |c, r| written(Screen::new(c, r, record::full()), "a draft")),
     ("markdown", |c, r| Screen::new(c, r, markdown())),
     ("entries", |c, r| Screen::new(c, r, entries())),
