@@ -195,16 +195,42 @@ pub fn shown_in(cluster: &str, set: Set) -> &str {
     }
 }
 
+/// Letters and accents of ambiguous width, from and to. `unicode-width` counts them one column also where it counts
+/// ambiguous signs two; terminals that are set so do not (xterm's `cjk_width`, measured).
+#[rustfmt::skip]
+const LETTERS: &[(char, char)] = &[
+    ('\u{a8}', '\u{a8}'), ('\u{aa}', '\u{aa}'), ('\u{b4}', '\u{b4}'), ('\u{b8}', '\u{b8}'),
+    ('\u{ba}', '\u{ba}'), ('\u{c6}', '\u{c6}'), ('\u{d0}', '\u{d0}'), ('\u{d8}', '\u{d8}'),
+    ('\u{de}', '\u{e1}'), ('\u{e6}', '\u{e6}'), ('\u{e8}', '\u{ea}'), ('\u{ec}', '\u{ed}'),
+    ('\u{f0}', '\u{f0}'), ('\u{f2}', '\u{f3}'), ('\u{f8}', '\u{fa}'), ('\u{fc}', '\u{fc}'),
+    ('\u{fe}', '\u{fe}'), ('\u{101}', '\u{101}'), ('\u{111}', '\u{111}'), ('\u{113}', '\u{113}'),
+    ('\u{11b}', '\u{11b}'), ('\u{126}', '\u{127}'), ('\u{12b}', '\u{12b}'), ('\u{131}', '\u{133}'),
+    ('\u{138}', '\u{138}'), ('\u{13f}', '\u{142}'), ('\u{144}', '\u{144}'), ('\u{148}', '\u{14b}'),
+    ('\u{14d}', '\u{14d}'), ('\u{152}', '\u{153}'), ('\u{166}', '\u{167}'), ('\u{16b}', '\u{16b}'),
+    ('\u{1ce}', '\u{1ce}'), ('\u{1d0}', '\u{1d0}'), ('\u{1d2}', '\u{1d2}'), ('\u{1d4}', '\u{1d4}'),
+    ('\u{1d6}', '\u{1d6}'), ('\u{1d8}', '\u{1d8}'), ('\u{1da}', '\u{1da}'), ('\u{1dc}', '\u{1dc}'),
+    ('\u{251}', '\u{251}'), ('\u{261}', '\u{261}'), ('\u{2c4}', '\u{2c4}'), ('\u{2c7}', '\u{2c7}'),
+    ('\u{2c9}', '\u{2cb}'), ('\u{2cd}', '\u{2cd}'), ('\u{2d0}', '\u{2d0}'), ('\u{2d8}', '\u{2db}'),
+    ('\u{2dd}', '\u{2dd}'), ('\u{2df}', '\u{2df}'), ('\u{391}', '\u{3a1}'), ('\u{3a3}', '\u{3a9}'),
+    ('\u{3b1}', '\u{3c1}'), ('\u{3c3}', '\u{3c9}'), ('\u{401}', '\u{401}'), ('\u{410}', '\u{44f}'),
+    ('\u{451}', '\u{451}'), ('\u{207f}', '\u{207f}'), ('\u{2113}', '\u{2113}'), ('\u{2126}', '\u{2126}'),
+    ('\u{212b}', '\u{212b}'),
+];
+
+/// Whether a cluster begins with such a letter.
+fn letter(first: char) -> bool {
+    let at = LETTERS.partition_point(|(_, last)| *last < first);
+    LETTERS.get(at).is_some_and(|(begin, _)| *begin <= first)
+}
+
 /// Columns of a cluster of more than a byte.
 pub fn columns_in(cluster: &str, set: Set) -> usize {
     match set {
-        Set { glyphs: Glyphs::Unicode, wide: true } => {
-            if cluster.chars().next().is_some_and(drawn) {
-                1
-            } else {
-                cluster.width_cjk()
-            }
-        }
+        Set { glyphs: Glyphs::Unicode, wide: true } => match cluster.chars().next() {
+            Some(first) if drawn(first) => 1,
+            Some(first) if letter(first) => 2,
+            _ => cluster.width_cjk(),
+        },
         // a stand-in is as wide as what it stands for
         Set { .. } => cluster.width(),
     }
@@ -247,8 +273,11 @@ mod tests {
         for cluster in boxes.chain(others).chain(table) {
             for set in SETS {
                 let told = shown_in(&cluster, set);
-                let wide =
-                    if set.wide && set.glyphs == Glyphs::Unicode { told.width_cjk() } else { told.width() };
+                let wide = match set.wide && set.glyphs == Glyphs::Unicode {
+                    true if told.chars().next().is_some_and(letter) => 2,
+                    true => told.width_cjk(),
+                    false => told.width(),
+                };
                 let measured = if cluster.len() == 1 { 1 } else { columns_in(&cluster, set) };
                 assert_eq!(measured, wide, "{cluster:?} as {told:?} in {set:?}");
                 if set.glyphs == Glyphs::Ascii {
@@ -256,6 +285,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn where_ambiguous_is_wide_letters_are_too() {
+        let wide = Set { glyphs: Glyphs::Unicode, wide: true };
+        // as xterm with cjk_width has them
+        for two in ["α", "Ω", "ж", "Я", "ё", "á", "ü", "ß", "æ", "œ", "“", "…", "→", "°", "①", "Ⅷ", "´"]
+        {
+            assert_eq!((columns_in(two, wide), columns_in(two, Set::default())), (2, 1), "{two}");
+        }
+        for one in ["Ā", "î", "ς", "ђ", "e\u{301}", "│"] {
+            assert_eq!(columns_in(one, wide), 1, "{one}");
+        }
+        assert!(LETTERS.windows(2).all(|two| two[0].1 < two[1].0), "in order");
     }
 
     #[test]
