@@ -51,11 +51,10 @@ fn run(arguments: &Arguments, dirs: &Dirs) -> u8 {
         Some(Verb::Export { id, jsonl, .. }) => export::run(dirs, id, *jsonl),
         Some(Verb::Jobs { action }) => jobs(dirs, action),
         Some(Verb::Handback { action }) => handback(dirs, action),
-        Some(Verb::Merge(Merge { base, local, remote, merged, path })) => {
+        Some(Verb::Merge(Merge { base, local, remote, merged, path, screen_reader })) => {
             let [base, local, remote, merged] = [base, local, remote, merged].map(Clone::clone);
-            merge::run(dirs, &Files { base, local, remote, merged, path: path.clone() }, &|cwd| {
-                loaded_for(dirs, cwd)
-            })
+            let files = Files { base, local, remote, merged, path: path.clone() };
+            merge::run(dirs, &files, *screen_reader, &|cwd| loaded_for(dirs, cwd))
         }
         Some(Verb::Doctor) => {
             let loaded = loaded(dirs);

@@ -217,6 +217,8 @@ pub enum Query {
     Commands,
     /// Earlier prompts of this directory, newest first, for the history.
     Prompts,
+    /// Earlier prompts of all directories, newest session first.
+    PromptsOfAll,
     /// Write the conversation as Markdown to this file (relative to the directory).
     Export(PathBuf),
     /// Give a session that is open nowhere a display name.

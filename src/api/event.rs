@@ -85,6 +85,8 @@ pub enum Reply {
     Commands(Vec<CustomCommand>),
     /// Earlier prompts.
     Prompts(Vec<String>),
+    /// Earlier prompts of all directories.
+    PromptsOfAll(Vec<EarlierPrompt>),
     /// It was done; where.
     Done(String),
     /// It could not be answered; why and what to do.
@@ -181,6 +183,15 @@ pub struct ServerInfo {
     pub base_url: String,
     /// Its models.
     pub models: Vec<String>,
+}
+
+/// A prompt that was sent once, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierPrompt {
+    /// Its text.
+    pub text: String,
+    /// The directory of its session.
+    pub cwd: PathBuf,
 }
 
 /// A command of `commands/*.md`.

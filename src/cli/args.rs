@@ -180,6 +180,9 @@ pub struct Merge {
     /// The path that is merged, where MERGED is only a place for the result: it is shown, and tells the language.
     #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
+    /// Plain lines for a screen reader, in the place of the full screen.
+    #[arg(long)]
+    pub screen_reader: bool,
 }
 
 /// Whose jobs are meant.

@@ -10,7 +10,7 @@ use crate::api::account::{ContextPart, Share, Spent};
 use crate::api::agent::AgentRow;
 use crate::api::command::Query;
 use crate::api::entry::{CallStart, Entry, EntryBody};
-use crate::api::event::{Reply, ServerInfo};
+use crate::api::event::{EarlierPrompt, Reply, ServerInfo};
 use crate::api::message::Usage;
 use crate::base::chain;
 use crate::law::window;
@@ -31,6 +31,8 @@ const FILES_MAX: usize = 50_000;
 const PIECE_MAX: u64 = 1 << 20;
 /// Sessions whose prompts are remembered.
 const PROMPT_SESSIONS: usize = 20;
+/// The same, where those of all directories are looked for.
+const PROMPT_SESSIONS_OF_ALL: usize = 100;
 /// Prompts that are remembered.
 const PROMPTS_MAX: usize = 500;
 
@@ -46,9 +48,7 @@ impl Owner {
         let models = self.options.models.clone();
         let work: Box<dyn FnOnce() -> Reply + Send> = match query {
             Query::Files => self.files(),
-            Query::Sessions { all } => {
-                Box::new(move || Reply::Sessions(store::list(&dirs, (!all).then_some(cwd.as_path()))))
-            }
+            Query::Sessions { all } => Box::new(move || sessions(&dirs, (!all).then_some(cwd.as_path()))),
             Query::Models => Box::new(move || Reply::Models(models.list())),
             Query::Artifact { path, offset, limit } => {
                 let mut dirs = vec![self.session_dir.clone()];
@@ -86,7 +86,8 @@ impl Owner {
                 let commands = self.options.commands.clone();
                 Box::new(move || Reply::Commands(commands))
             }
-            Query::Prompts => Box::new(move || Reply::Prompts(prompts(&dirs, &cwd))),
+            Query::PromptsOfAll => Box::new(move || prompts_of(&dirs, None)),
+            Query::Prompts => Box::new(move || prompts_of(&dirs, Some(&cwd))),
             Query::Export(path) => {
                 let to = cwd.join(path);
                 let id = self.session_id.clone();
@@ -238,17 +239,32 @@ fn piece(dirs: &[PathBuf], path: &Path, offset: u64, limit: u64) -> Reply {
 }
 
 /// The person's earlier prompts in this directory, newest first, each once.
-fn prompts(dirs: &Dirs, cwd: &Path) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+fn sessions(dirs: &Dirs, cwd: Option<&Path>) -> Reply {
+    Reply::Sessions(store::list(dirs, cwd))
+}
+
+/// Earlier prompts of a directory, or of all.
+fn prompts_of(dirs: &Dirs, cwd: Option<&Path>) -> Reply {
+    match cwd {
+        Some(_) => {
+            let found = prompts(dirs, cwd, PROMPT_SESSIONS);
+            Reply::Prompts(found.into_iter().map(|prompt| prompt.text).collect())
+        }
+        None => Reply::PromptsOfAll(prompts(dirs, None, PROMPT_SESSIONS_OF_ALL)),
+    }
+}
+
+fn prompts(dirs: &Dirs, cwd: Option<&Path>, sessions: usize) -> Vec<EarlierPrompt> {
+    let mut found: Vec<EarlierPrompt> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for info in store::list(dirs, Some(cwd)).into_iter().take(PROMPT_SESSIONS) {
+    for info in store::list(dirs, cwd).into_iter().take(sessions) {
         let Ok(opened) = store::view(dirs, &info.id) else { continue };
         for entry in opened.tree.entries.iter().rev() {
             if let EntryBody::User(message) = &entry.body
                 && found.len() < PROMPTS_MAX
                 && seen.insert(message.text.clone())
             {
-                found.push(message.text.clone());
+                found.push(EarlierPrompt { text: message.text.clone(), cwd: info.cwd.clone() });
             }
         }
     }

@@ -15,20 +15,26 @@ use crate::ui::{Exit, UiError, UiOptions, wake_pair};
 use super::screen::ui_options;
 
 /// Runs the viewer until it is left; the exit code.
-pub fn run(dirs: &Dirs, files: &Files, load: &dyn Fn(Option<&Path>) -> Loaded) -> u8 {
-    shown(dirs, files, load).unwrap_or_else(|(code, why)| {
+pub fn run(dirs: &Dirs, files: &Files, spoken: bool, load: &dyn Fn(Option<&Path>) -> Loaded) -> u8 {
+    shown(dirs, files, spoken, load).unwrap_or_else(|(code, why)| {
         say(format_args!("windlass: {why}"));
         code
     })
 }
 
-fn shown(dirs: &Dirs, files: &Files, load: &dyn Fn(Option<&Path>) -> Loaded) -> Result<u8, (u8, String)> {
+fn shown(
+    dirs: &Dirs,
+    files: &Files,
+    spoken: bool,
+    load: &dyn Fn(Option<&Path>) -> Loaded,
+) -> Result<u8, (u8, String)> {
     let loaded = load(None);
     let (wake_end, wake) =
         wake_pair().map_err(|error| (1, format!("the program could not start: {error}")))?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut opened = merge::open(files, path, wake.clone()).map_err(|why| (2, why))?;
-    let ui = UiOptions { alone: true, ask_trust: false, ..ui_options(&loaded, false) };
+    let mut ui = UiOptions { alone: true, ask_trust: false, ..ui_options(&loaded, false) };
+    ui.screen_reader |= spoken;
     let cwd = std::env::current_dir().unwrap_or_default();
     let (models, _) = super::ready::table(&loaded);
     let secrets = models.endpoints().iter().filter_map(|one| one.key_env.clone()).collect();

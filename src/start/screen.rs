@@ -116,6 +116,8 @@ impl<'a> Wired<'a> {
             ready(&loaded, self.begin.dirs, &self.begin.start).map_err(|misuse| (2, misuse.0))?;
         let mut ui = UiOptions { prompt: self.begin.prompt.take(), place, ..ui_options(&loaded, first_run) };
         ui.screen_reader |= self.begin.start.screen_reader;
+        let asked = self.begin.start.model.is_some() || ui.prompt.is_some() || !loaded.origins.is_empty();
+        ui.tour = options.which == Which::New && !asked && !ui.screen_reader && never_begun(self.begin.dirs);
         if options.trusted == Some(false) && !ui.ask_trust {
             options.notices.push(super::NOT_TRUSTED.into());
         }
@@ -216,6 +218,22 @@ fn close(opened: engine::Opened, leave_jobs: bool) -> Result<(), engine::OpenErr
     thread.join().unwrap_or(Ok(()))
 }
 
+/// Whether nothing was ever begun here; asked once, as a file in the state directory then says.
+fn never_begun(dirs: &Dirs) -> bool {
+    let kept = dirs.state().join(TOUR);
+    if kept.exists() {
+        return false;
+    }
+    let first = crate::store::list(dirs, None).is_empty();
+    // where it cannot be kept, a person would be shown it at each start
+    let made =
+        crate::store::private::dir_all(dirs.state()).and_then(|()| crate::store::private::create(&kept));
+    first && made.is_ok()
+}
+
+/// The file that says that the tour was offered.
+const TOUR: &str = "tour";
+
 pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
     let settings = &loaded.settings;
     let environment = crate::ui::ENVIRONMENT
@@ -246,6 +264,7 @@ pub(super) fn ui_options(loaded: &Loaded, first_run: bool) -> UiOptions {
         ask_trust: loaded.project.as_ref().is_some_and(|project| !project.trusted && !project.decided),
         place: None,
         first_run,
+        tour: false,
         screen_reader: settings.screen_reader,
         alone: false,
         environment,

@@ -215,6 +215,19 @@ pub fn sessions(model: &mut Model, all: bool, out: &mut Vec<Effect>) {
     }
 }
 
+/// Opens the list of earlier prompts, of this directory or of all.
+pub fn history(model: &mut Model, all: bool, out: &mut Vec<Effect>) {
+    let key = model.keymap.hint(Action::AllDirectories);
+    if !all {
+        model.overlays.push(Overlay::List(catalog::history(&model.composer.history, &key)));
+        return;
+    }
+    let mut shown = catalog::history_of_all(&[], "", &key);
+    shown.waits = true;
+    model.overlays.push(Overlay::List(shown));
+    out.push(model.ask(Asker::List, Query::PromptsOfAll));
+}
+
 /// The list of sessions, if it is open, is asked for anew.
 pub fn look_again(model: &mut Model, out: &mut Vec<Effect>) {
     let all = model.overlays.iter().find_map(|overlay| match overlay {
@@ -272,6 +285,7 @@ pub fn think(model: &mut Model, level: Thinking, now: Millis, out: &mut Vec<Effe
 
 /// Shows a card of the tour.
 pub fn tour(model: &mut Model, at: usize) {
+    model.overlays.retain(|shown| !matches!(shown, Overlay::List(list) if list.kind == list::Kind::Tour));
     let begun = !model.status.model.is_empty();
     model.overlays.push(Overlay::List(tour::card(at, &model.keymap, begun)));
 }

@@ -56,6 +56,8 @@ pub mod pace;
 pub mod pane;
 /// The terminal's drawing style.
 mod pen;
+/// Thumbnails of images.
+pub mod picture;
 /// Plain text for the terminal's own selection.
 mod raw;
 /// The last messages.

@@ -10,6 +10,7 @@ use crate::api::command::{Command, Query};
 use crate::api::job::{JobRow, Notify};
 use crate::base::{CallId, JobId, Millis};
 use crate::link::Wake;
+use crate::ui::act;
 use crate::ui::agent_view;
 use crate::ui::conflict_update;
 use crate::ui::depth::Depth;
@@ -22,6 +23,7 @@ use crate::ui::msg::Effect;
 use crate::ui::overlay::{Overlay, approve, list};
 use crate::ui::pace::Motion;
 use crate::ui::pane::{PaneId, agents, composer, conflict, conversation, jobs, live, tree};
+use crate::ui::picture;
 use crate::ui::raw;
 use crate::ui::ring::{Ring, Secrecy};
 use crate::ui::theme::{self, Theme};
@@ -70,6 +72,8 @@ pub struct UiOptions {
     pub place: Option<conversation::Kept>,
     /// Show the first-run screen.
     pub first_run: bool,
+    /// Show the tour: nobody began anything here yet.
+    pub tour: bool,
     /// Ask whether the directory's own settings are trusted.
     pub ask_trust: bool,
     /// Plain lines for a screen reader in the place of the full screen.
@@ -99,6 +103,8 @@ pub enum Asker {
     Outcome,
     /// A session was renamed: the list of sessions is asked for anew.
     Renamed,
+    /// What a draft weighs, for the prices.
+    Prices,
     /// A key was stored: models are offered next.
     Key,
     /// The tree.
@@ -203,6 +209,10 @@ pub struct Model {
     pub reduced_motion: bool,
     /// The person's home, shown as `~`.
     pub home: String,
+    /// What models cost, for the draft.
+    pub prices: composer::estimate::Prices,
+    /// Whether the terminal shows thumbnails.
+    pub thumbnails: bool,
     /// Where the conversation was drawn, for clicks.
     pub conversation_area: ratatui::layout::Rect,
     /// Where the tree was drawn, for clicks.
@@ -276,6 +286,8 @@ impl Model {
             quit_until: None,
             reduced_motion: options.reduced_motion,
             home: options.environment.get("HOME").cloned().unwrap_or_default(),
+            prices: composer::estimate::Prices::default(),
+            thumbnails: false,
             conversation_area: ratatui::layout::Rect::default(),
             tree_area: ratatui::layout::Rect::default(),
             jobs_area: ratatui::layout::Rect::default(),
@@ -294,7 +306,12 @@ impl Model {
     /// What it begins with.
     fn begin(&mut self, options: &UiOptions) {
         self.composer.draft = composer::draft::Draft::of(&options.draft);
+        let env = |name: &str| options.environment.get(name).cloned();
+        self.thumbnails = options.depth == Depth::True && picture::shows(&env);
         self.composer.vi = options.vi_keys.then(Default::default);
+        if options.tour && options.prompt.is_none() && !options.screen_reader {
+            act::tour(self, 0);
+        }
         self.conversation.still = options.reduced_motion;
         self.conversation.come_back(options.place.clone(), options.diff);
     }
@@ -423,7 +440,18 @@ impl Model {
 
     /// What the frame that was drawn last needs to be whole.
     pub fn wants(&mut self) -> Option<Command> {
-        job_view::wants(self).or_else(|| conflict_update::wants(self))
+        job_view::wants(self).or_else(|| conflict_update::wants(self)).or_else(|| self.wants_prices())
+    }
+
+    /// A draft that is worth a word on its cost wants the prices, once.
+    fn wants_prices(&mut self) -> Option<Command> {
+        if !self.prices.ask(&self.composer) {
+            return None;
+        }
+        match self.ask(Asker::Prices, Query::Models) {
+            Effect::Send(command) => Some(command),
+            _ => None,
+        }
     }
 
     /// When something changes by itself; none: nothing does.

@@ -100,9 +100,16 @@ fn on_list(model: &mut Model, key: Key, now: Millis, out: &mut Vec<Effect>) {
             return;
         }
         Meaning::Do(Action::AllDirectories) => {
-            if let Kind::Sessions { all } = list.kind {
-                model.overlays.pop();
-                act::sessions(model, !all, out);
+            match list.kind {
+                Kind::Sessions { all } => {
+                    model.overlays.pop();
+                    act::sessions(model, !all, out);
+                }
+                Kind::History { all } => {
+                    model.overlays.pop();
+                    act::history(model, !all, out);
+                }
+                _ => {}
             }
             return;
         }

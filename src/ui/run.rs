@@ -34,7 +34,7 @@ use crate::ui::terminal::{Got, Terminal, UiError, Wanted};
 use crate::ui::update::update;
 use crate::ui::view::view;
 use crate::ui::wake::WakeEnd;
-use crate::ui::window::{self, Window};
+use crate::ui::window::Window;
 use crate::ui::writer::Writer;
 
 /// Most bytes of one read.
@@ -47,7 +47,7 @@ pub fn run(
     options: UiOptions,
     host: &mut dyn Host,
 ) -> Result<Left, UiError> {
-    if options.screen_reader && !options.alone {
+    if options.screen_reader {
         return linear::run(front, wake, &options, host);
     }
     let mut screen = Screen::start(front, wake, &options, host)?;
@@ -98,8 +98,8 @@ struct Screen<'a> {
     between: Between,
     /// What tells of an end, and of what waits, while the window is not looked at.
     notify: Notify,
-    /// The window's title; none: it is left as it is.
-    window: Option<Window>,
+    /// What the terminal was told beside its frames.
+    window: Window,
     /// When the terminal last sent a byte.
     read_at: Millis,
     /// An approval was drawn and waits for its flush.
@@ -142,7 +142,7 @@ impl<'a> Screen<'a> {
             ask_focus: titled(&env) && env("TMUX").is_none(),
             title: options.terminal_title && titled(&env),
         };
-        let window = wanted.title.then(Window::default);
+        let window = Window::new(wanted.title);
         let terminal = Terminal::enter(wanted)?;
         let clock = Clock::start();
         let (mut model, problems) = Model::new(&adapted, &front.shared.read(), waker);
@@ -410,8 +410,8 @@ impl<'a> Screen<'a> {
         self.model.sync(&self.front.shared.read());
         agent_view::sync(&mut self.model, &self.front.agents);
         self.notify();
-        let title = self.window.as_mut().and_then(|told| told.tell(window::title(&self.model)));
-        title.into_iter().for_each(|bytes| self.terminal.write(&bytes));
+        let beside = self.window.beside(&self.model);
+        self.terminal.write(&beside);
         let now = self.clock.now();
         if self.draw_raw(now) {
             return;
@@ -480,7 +480,7 @@ impl<'a> Screen<'a> {
             self.leaving = Some(Exit::Ended(1));
         }
         self.model.size = self.terminal.size();
-        self.window.iter_mut().for_each(Window::forget);
+        self.window.forget();
         self.writer.forget();
         // the modes were set anew, the mouse's among them
         self.raw = false;

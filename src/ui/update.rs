@@ -267,7 +267,7 @@ pub fn to_composer(model: &mut Model, msg: composer::Msg, now: Millis, out: &mut
             composer::Out::ReadImage(path) => out.push(Effect::ReadImage(path)),
             composer::Out::TakeBack => out.push(Effect::Send(Command::TakeBack { id: None })),
             composer::Out::SearchHistory => {
-                model.overlays.push(Overlay::List(catalog::history(&model.composer.history)));
+                act::history(model, false, out);
             }
             composer::Out::Leave => model.focus = PaneId::Conversation,
             composer::Out::Say(text) => model.say(text, now),
@@ -348,14 +348,8 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         }
         (_, Reply::Files(files)) => to_composer(model, composer::Msg::Files(files), now, out),
         (_, Reply::Commands(commands)) => to_composer(model, composer::Msg::Commands(commands), now, out),
-        (_, Reply::Prompts(prompts)) => {
-            to_composer(model, composer::Msg::Prompts(prompts), now, out);
-            if let Some(Overlay::List(shown)) = model.overlays.last_mut()
-                && shown.kind == list::Kind::History
-            {
-                *shown = catalog::history(&model.composer.history);
-            }
-        }
+        (_, reply @ (Reply::Prompts(_) | Reply::PromptsOfAll(_))) => prompts_told(model, reply, now, out),
+        (Asker::Prices, Reply::Models(models)) => model.prices.told(models),
         (_, Reply::Models(models)) => {
             let marked = list::Pick::Model(model.status.model.clone());
             if let Some(shown) = list_of(model, |kind| kind == list::Kind::Models) {
@@ -372,7 +366,8 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
         }
         (_, Reply::Servers(servers)) => servers_found(model, &servers),
         (_, Reply::Context(parts)) => {
-            let page = usage::context(&parts, model.status.context.window);
+            let draft = composer::estimate::tokens(&model.composer);
+            let page = usage::context(&parts, model.status.context.window, &draft);
             model.overlays.push(Overlay::Page(page));
         }
         (_, Reply::Usage(report)) => model.overlays.push(Overlay::Page(usage::usage(&report))),
@@ -397,6 +392,27 @@ fn on_reply(model: &mut Model, asker: Asker, reply: Reply, now: Millis, out: &mu
             model.say(why, now);
         }
         (_, Reply::Artifact { .. } | Reply::JobLog { .. } | Reply::JobFound(_) | Reply::HandBack(_)) => {}
+    }
+}
+
+/// Earlier prompts were told: of this directory, which the composer goes through too, or of all.
+fn prompts_told(model: &mut Model, reply: Reply, now: Millis, out: &mut Vec<Effect>) {
+    let key = model.keymap.hint(Action::AllDirectories);
+    match reply {
+        Reply::Prompts(prompts) => {
+            to_composer(model, composer::Msg::Prompts(prompts), now, out);
+            let rows = catalog::history(&model.composer.history, &key);
+            if let Some(shown) = list_of(model, |kind| kind == list::Kind::History { all: false }) {
+                *shown = rows;
+            }
+        }
+        Reply::PromptsOfAll(prompts) => {
+            let rows = catalog::history_of_all(&prompts, &model.home, &key);
+            if let Some(shown) = list_of(model, |kind| kind == list::Kind::History { all: true }) {
+                shown.set_rows(rows.rows_shown());
+            }
+        }
+        _ => {}
     }
 }
 

@@ -15,6 +15,7 @@ use crate::ui::layout::{Column, Layout, Looked, layout};
 use crate::ui::model::Model;
 use crate::ui::overlay::{Overlay, approve, line, list, page, timeline};
 use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, live, tree};
+use crate::ui::picture;
 use crate::ui::theme::Theme;
 use crate::ui::widget::row::Put as _;
 use crate::ui::widget::text::{ellipsis, tame, width};
@@ -45,7 +46,7 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     let inner_width = layout(area, 1, 0, column, Looked::Nowhere).composer.width;
     let rows = composer::rows(&mut model.composer, inner_width, most);
     let first = strip(model, area, now).is_some() || !counts(model, area).is_empty();
-    let strips = (words(model).len() + usize::from(first)) as u16;
+    let strips = (words(model).len() + usize::from(first)) as u16 + pictures(model, area).1;
     let places = layout(area, rows, strips, column, looked);
     chrome::title(model, places.title, buf, &theme);
     // what is covered takes no key, in this frame too
@@ -73,7 +74,8 @@ pub fn view(model: &mut Model, buf: &mut Buffer, now: Millis) -> Option<(u16, u1
     if let Some(rect) = places.live {
         live::view(&model.live, rect, buf, &theme, now, model.reduced_motion);
     }
-    draw_strips(model, &places, buf, &theme, now);
+    let strips = draw_pictures(model, &places, buf);
+    draw_strips(model, strips, buf, &theme, now);
     let cursor = draw_composer(model, places.composer, buf, &theme, now);
     draw_approval(model, &places, buf, &theme, now);
     let under = places.composer_frame.or(places.rule).unwrap_or(places.composer);
@@ -283,13 +285,20 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
     }
 }
 
-/// What the line over the draft tells: the mode of vi's keys.
+/// What the line over the draft tells: the mode of vi's keys, and what is about to be sent.
 fn over_draft(model: &Model, line: Rect, buf: &mut Buffer, theme: &Theme) {
     let room = usize::from(line.width.saturating_sub(4));
     let mode = model.composer.vi.as_ref().map_or(String::new(), |vi| format!(" {} ", vi.words()));
     let mode = crate::ui::widget::text::tame(&mode);
     if !mode.is_empty() && crate::ui::widget::text::width(&mode) <= room {
-        buf.put(line.x + 2, line.y, mode, room, theme.dim);
+        buf.put(line.x + 2, line.y, &mode, room, theme.dim);
+    }
+    let status = &model.status;
+    let words = composer::estimate::words(&model.composer, &model.prices, &status.model, status.context.used);
+    let words = format!(" {words} ");
+    let long = crate::ui::widget::text::width(&words);
+    if words.len() > 2 && long + crate::ui::widget::text::width(&mode) < room {
+        buf.put(line.right() - 2 - long as u16, line.y, &words, long, theme.dim);
     }
 }
 
@@ -374,8 +383,33 @@ const END_LEAVES: usize = 24;
 /// Columns that what runs now keeps beside the counts.
 const LINE_COLUMNS: usize = 24;
 
-fn draw_strips(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
-    let Some(mut rect) = places.strips else { return };
+/// The thumbnails of the draft's images, and the rows that they take.
+fn pictures(model: &Model, area: Rect) -> (Vec<picture::Picture>, u16) {
+    let room = model.thumbnails && area.height >= PICTURES_FROM && model.raw.is_none();
+    let all = if room { model.composer.draft.pictures() } else { Vec::new() };
+    let rows = if all.is_empty() { 0 } else { picture::ROWS };
+    (all.into_iter().map(|(picture, _)| picture).collect(), rows)
+}
+
+/// Rows of the screen from which there is room for thumbnails.
+const PICTURES_FROM: u16 = 20;
+
+/// Draws them below the other lines over the draft; what is left for those.
+fn draw_pictures(model: &Model, places: &Layout, buf: &mut Buffer) -> Option<Rect> {
+    let rect = places.strips?;
+    let (all, rows) = pictures(model, buf.area);
+    let rest = Rect { height: rect.height.saturating_sub(rows), ..rect };
+    let mut place = Rect { y: rest.bottom(), height: rect.height - rest.height, ..rect };
+    for picture in all {
+        picture.draw(place, buf);
+        let used = (picture.columns + 1).min(place.width);
+        place = Rect { x: place.x + used, width: place.width - used, ..place };
+    }
+    Some(rest)
+}
+
+fn draw_strips(model: &Model, rect: Option<Rect>, buf: &mut Buffer, theme: &Theme, now: Millis) {
+    let Some(mut rect) = rect.filter(|rect| !rect.is_empty()) else { return };
     let (line, counts) = (strip(model, buf.area, now), counts(model, buf.area));
     if line.is_some() || !counts.is_empty() {
         let mut place = Rect { height: 1, ..rect };

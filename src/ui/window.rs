@@ -1,12 +1,13 @@
 //! The title of the terminal's window: what is done, where, and what waits for the person, so that a tab tells it.
 //!
 //! It changes with what is done and never by itself: no clock and no spinner is in it. Deliberately not here: keeping the
-//! title that was there before (`terminal`), and ringing (`ends`).
+//! title that was there before (`terminal`), and ringing (`ends`). What else the terminal is told beside a frame goes with it.
 
 use crate::api::board::Phase;
 use crate::ui::ends::who;
 use crate::ui::glyphs::plain;
 use crate::ui::model::Model;
+use crate::ui::picture::Told;
 use crate::ui::widget::text::{ellipsis, tame};
 
 /// Columns of the title: a tab shows less, and none of it is for reading on.
@@ -15,10 +16,28 @@ const COLUMNS_MAX: usize = 80;
 /// What the terminal was told.
 #[derive(Debug, Default)]
 pub struct Window {
+    /// Whether it is told titles.
+    titles: bool,
     told: Option<String>,
+    pictures: Told,
 }
 
 impl Window {
+    /// One that was told nothing; whether it is told titles.
+    pub fn new(titles: bool) -> Self {
+        Self { titles, ..Self::default() }
+    }
+    /// The bytes that go before a frame: its title, and the pictures of the draft.
+    pub fn beside(&mut self, model: &Model) -> Vec<u8> {
+        let mut out = Vec::new();
+        if self.titles {
+            out.extend(self.tell(title(model)).into_iter().flatten());
+        }
+        if model.thumbnails {
+            out.extend(self.pictures.tell(&model.composer.draft.pictures()));
+        }
+        out
+    }
     /// The bytes that tell the terminal a title that it does not have.
     pub fn tell(&mut self, title: String) -> Option<Vec<u8>> {
         let new = self.told.as_ref() != Some(&title);
@@ -31,6 +50,7 @@ impl Window {
     /// The terminal may have another one now.
     pub fn forget(&mut self) {
         self.told = None;
+        self.pictures.forget();
     }
 }
 

@@ -168,3 +168,36 @@ fn the_page_of_settings_has_the_lines_that_are_tried_here() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CONFIG.md")).unwrap();
     assert!(page.contains(LINES));
 }
+
+#[test]
+fn a_screen_reader_hears_the_versions_and_a_word_chooses() {
+    let repository = Repository::clashed();
+    let top = repository.top();
+    for (name, text) in [("base", "a\nb\nc\n"), ("ours", "a\nours\nc\n"), ("theirs", "a\ntheirs\nc\n")] {
+        fs::write(top.join(name), text).unwrap();
+    }
+    let arguments = ["merge", "--screen-reader", "base", "ours", "theirs", "-o", "merged"];
+    let mut program = Program::start(&repository.command("windlass", &arguments));
+    program.wait_for("for all of a version");
+    let screen = program.screen();
+    for words in [
+        "Hunk 1 of 1, both changed it, chosen: open.",
+        "base, 1 line:",
+        "parent (local), 1 line:",
+        "ours",
+        "theirs",
+    ] {
+        assert!(screen.contains(words), "{words:?} in {screen}");
+    }
+    program.send("nonsense\r");
+    program.wait_for("nonsense is no answer here");
+    program.send("both\r");
+    program.wait_for("The result, 2 lines:");
+    program.send("undo\r");
+    program.wait_for("merged, 1 hunk open.");
+    program.send("child\r");
+    program.wait_for("chosen: child.");
+    program.send("write\r");
+    assert_eq!(program.end(), 0, "{}", program.screen());
+    assert_eq!(fs::read_to_string(top.join("merged")).unwrap(), "a\ntheirs\nc\n");
+}

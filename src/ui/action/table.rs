@@ -259,7 +259,7 @@ actions! {
         Accept "accept" "Take the row",
         Close "close" "Close",
         Rename "rename" "Rename the session (in the session list)",
-        AllDirectories "all-directories" "Sessions of all directories (in the session list)",
+        AllDirectories "all-directories" "All directories, or this one (sessions, prompts)",
         ListKeys "list-keys" "Every key (also `?` while nothing is typed)",
     }
     Approval {

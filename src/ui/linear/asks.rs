@@ -1,7 +1,8 @@
 //! What waits for the person, as lines with numbers; and what a typed line means for it.
 
+use super::{merge, tree};
 use crate::api::access::{Approval, Preview};
-use crate::api::command::{Command, JobAsk};
+use crate::api::command::{Command, JobAsk, SecretBytes};
 use crate::base::{JobId, Millis};
 use crate::ui::act;
 use crate::ui::input::{Code, Input, Key, Mods};
@@ -11,6 +12,7 @@ use crate::ui::overlay::approve::{ARM_MS, Choice, choices};
 use crate::ui::overlay::list::Row;
 use crate::ui::overlay::{Overlay, line};
 use crate::ui::pane::{PaneId, agents, composer};
+use crate::ui::tree_update;
 use crate::ui::update::update;
 use crate::ui::widget::text::{tame, visible};
 
@@ -18,10 +20,11 @@ use crate::ui::widget::text::{tame, visible};
 const HELP: &[&str] = &[
     "Type a message and press Enter to send it. Control-C interrupts; twice, or Control-D, leaves.",
     "A question has numbered answers: type the number, or the word. An empty line closes a list.",
-    "/last says all of the last result. /jobs lists jobs, /kill j1 ends one. /agents lists subagents.",
+    "/last says all of the last result. /agents lists subagents.",
+    "/jobs lists jobs, /kill j1 ends one, /output j1 says its last lines, /type j1 and words types them into it.",
+    "/tree lists the conversation: a number goes back there. /handback decides what came back from subagents.",
     "/model, /mode, /thinking, /sessions, /new, /rename, /context, /compact, /retry, /undo, /export, /quit.",
     "A line that begins with ! runs a command of yours. A line that ends with a backslash goes on in the next.",
-    "Conflicts and going back need the full screen: windlass handback, or windlass without --screen-reader.",
 ];
 
 /// What is asked now, so that it is said once.
@@ -34,7 +37,7 @@ pub struct Asks {
 
 impl Asks {
     /// The lines of what waits for the person, if it was not said yet.
-    pub fn hear(&mut self, model: &Model, now: Millis) -> Vec<String> {
+    pub fn hear(&mut self, model: &mut Model, now: Millis) -> Vec<String> {
         let lines = match (model.overlays.last(), model.approvals.first()) {
             (Some(Overlay::List(list)), _) if list.waits => Vec::new(),
             (Some(Overlay::List(list)), _) => listed(&list.title, &list.intro, &list.rows_shown()),
@@ -42,6 +45,8 @@ impl Asks {
             (Some(Overlay::Timeline(shown)), _) => shown.plain(),
             (Some(Overlay::Line(line)), _) => vec![wanted(&line.kind)],
             (None, Some(approval)) => asked(approval),
+            (None, None) if model.conflict.shown() => model.conflict.spoken(),
+            (None, None) if model.focus == PaneId::Tree => tree::hear(model),
             (None, None) => Vec::new(),
         };
         let open = model.approvals.first().filter(|_| model.overlays.is_empty());
@@ -94,6 +99,8 @@ impl Asks {
                     None => message(model, text, now, out),
                 }
             }
+            (None, None) if model.conflict.shown() => merge::typed(model, text, now, out),
+            (None, None) if model.focus == PaneId::Tree => tree::typed(model, text, now, out),
             (None, None) => message(model, text, now, out),
         }
     }
@@ -159,7 +166,29 @@ fn message(model: &mut Model, text: &str, now: Millis, out: &mut Vec<Effect>) ->
                 .collect();
             return if agents.is_empty() { vec!["There are no subagents.".to_owned()] } else { agents };
         }
-        ("/rewind" | "/handback", _) => return vec![HELP[HELP.len() - 1].to_owned()],
+        ("/output", Some(name)) => {
+            return match model.jobs.iter().find(|(id, _)| id.to_string() == name) {
+                Some((_, row)) if row.tail.trim().is_empty() => vec!["It wrote nothing yet.".to_owned()],
+                Some((_, row)) => row.tail.lines().map(|line| visible(line).into_owned()).collect(),
+                None => vec![format!("There is no job {}; /jobs lists them.", tame(name))],
+            };
+        }
+        ("/type", Some(name)) => {
+            let job = model.jobs.iter().map(|(id, _)| id).find(|id| id.to_string() == name);
+            let Some(job) = job else {
+                return vec![format!("There is no job {}; /jobs lists them.", tame(name))];
+            };
+            let after = text.trim_start().strip_prefix("/type").unwrap_or_default().trim_start();
+            let line = after.strip_prefix(name).unwrap_or_default();
+            let line = line.strip_prefix(' ').unwrap_or(line);
+            let bytes = format!("{line}\r").into_bytes();
+            out.push(Effect::Send(Command::Job { job, ask: JobAsk::Input(SecretBytes(bytes)) }));
+            return Vec::new();
+        }
+        ("/tree" | "/rewind", None) => {
+            tree_update::enter(model, out);
+            return Vec::new();
+        }
         _ => {}
     }
     let draft = !model.composer.draft.is_empty();

@@ -3,11 +3,13 @@
 //!
 //! The terminal stays in its own line mode: what is typed is echoed and edited by it, and the reader says it as it
 //! says every line. The model, its update and its effects are those of the full screen; `voice` says what is new in
-//! the record, `asks` what waits for the person, by numbers. Deliberately not here: the tree, the conflict viewer and
-//! attached jobs, which are pictures.
+//! the record, `asks` what waits for the person, by numbers; `tree` and `merge` take what is typed for the tree and for
+//! conflicts. Deliberately not here: the terminals of jobs, which are pictures; a line can be typed into one.
 
 mod asks;
+mod merge;
 mod prose;
+mod tree;
 mod voice;
 
 use std::os::fd::AsFd as _;
@@ -26,13 +28,13 @@ use crate::ui::model::{Asker, Model, UiOptions};
 use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::overlay::Overlay;
 use crate::ui::overlay::list::Goal;
-use crate::ui::pane::composer;
+use crate::ui::pane::{PaneId, composer, conflict};
 use crate::ui::run::Clock;
 use crate::ui::signals::{Signal, Signals};
 use crate::ui::terminal::{Got, Terminal, UiError};
 use crate::ui::update::update;
 use crate::ui::wake::WakeEnd;
-use crate::ui::{act, action, jobs_update};
+use crate::ui::{act, action, conflict_update, jobs_update};
 
 /// Lines that come so soon after each other are one paste.
 const PASTE_MS: u64 = 40;
@@ -53,6 +55,9 @@ pub fn run(
         if let Some(exit) = lines.leaving.take() {
             let draft = lines.model.composer.draft.whole().0;
             let _ = lines.front.send(Command::Draft(draft));
+            if let Some(command) = conflict_update::keeps(&mut lines.model) {
+                let _ = lines.front.send(command);
+            }
             lines.print("");
             return Ok(Left { exit, leave_jobs: lines.leave_jobs, place: None });
         }
@@ -130,6 +135,9 @@ impl<'a> Lines<'a> {
     }
 
     fn begin(&mut self, options: &UiOptions) {
+        if options.alone {
+            return self.tell(Msg::Conflict(conflict::Msg::Enter));
+        }
         let status = self.model.status.clone();
         let model = if status.model.is_empty() { "no model" } else { &status.model };
         let told = format!(
@@ -187,7 +195,7 @@ impl<'a> Lines<'a> {
             lines.push(format!("The session is open in {holder}: it can be read here only."));
             self.gone = true;
         }
-        lines.extend(self.asks.hear(&self.model, now));
+        lines.extend(self.asks.hear(&mut self.model, now));
         for line in lines {
             for part in line.split('\n') {
                 self.print(part);
@@ -212,7 +220,15 @@ impl<'a> Lines<'a> {
         // what goes on in the next line waits for that, not for the clock
         let waits = !self.typed.is_empty() && !self.goes_on();
         let ms = (self.typed_at.0 + PASTE_MS).saturating_sub(now.0).min(PASTE_MS);
-        let timeout = waits.then_some(Timespec { tv_sec: 0, tv_nsec: (ms * 1_000_000) as i64 });
+        // what was chosen of a conflict is kept, and what others change is seen
+        let due = self.model.conflict.due().map(|at| at.since(now).0.clamp(1, 60_000));
+        let ms = match due {
+            Some(due) if waits => due.min(ms),
+            Some(due) => due,
+            None => ms,
+        };
+        let timeout =
+            (waits || due.is_some()).then_some(Timespec { tv_sec: 0, tv_nsec: (ms * 1_000_000) as i64 });
         let mut wanted = PollFlags::IN;
         if !self.terminal.flush() {
             wanted |= PollFlags::OUT;
@@ -272,7 +288,8 @@ impl<'a> Lines<'a> {
     }
 
     fn asked(&self) -> bool {
-        !self.model.overlays.is_empty() || !self.model.approvals.is_empty()
+        let looks = self.model.conflict.shown() || self.model.focus == PaneId::Tree;
+        looks || !self.model.overlays.is_empty() || !self.model.approvals.is_empty()
     }
     /// Whether what was typed goes on in the next line, whenever that comes.
     fn goes_on(&self) -> bool {
@@ -331,7 +348,12 @@ impl<'a> Lines<'a> {
         loop {
             match self.front.next_event() {
                 Next::Event(event) => self.tell(Msg::Event(*event)),
-                Next::Nothing => return,
+                Next::Nothing => {
+                    if self.model.conflict.compares() {
+                        self.tell(Msg::Conflict(conflict::Msg::Compared));
+                    }
+                    return;
+                }
                 Next::Gone => {
                     self.leaving.get_or_insert(Exit::Ended(1));
                     return;
@@ -401,8 +423,17 @@ impl<'a> Lines<'a> {
                     }
                     Err(why) => Some(why),
                 },
+                Effect::EditMerge(name, bytes) => {
+                    match self.outside(|host, leave| host.edit_bytes(&name, &bytes, leave)) {
+                        Ok(bytes) => {
+                            self.tell(Msg::Conflict(conflict::Msg::Edited(bytes)));
+                            None
+                        }
+                        Err(why) => Some(why),
+                    }
+                }
                 // there is no picture here
-                Effect::EditMerge(..) | Effect::Dump | Effect::Redraw => None,
+                Effect::Dump | Effect::Redraw => None,
                 Effect::Leave(exit) => {
                     (self.leaving, self.leave_jobs) = (Some(exit), false);
                     None

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::list::{Kind, Pick, Row, State};
 use super::page::{self, Line};
 use crate::api::access::Mode;
-use crate::api::event::{ModelInfo, RewindPlan, ServerInfo, SessionInfo};
+use crate::api::event::{EarlierPrompt, ModelInfo, RewindPlan, ServerInfo, SessionInfo};
 use crate::api::message::Thinking;
 use crate::base::{Millis, SessionId};
 use crate::law::merge::resolution::Choice;
@@ -111,11 +111,28 @@ pub fn themes(themes: &[Theme], at: usize) -> State {
     state
 }
 
-/// Earlier prompts.
-pub fn history(prompts: &[String]) -> State {
-    let rows =
-        prompts.iter().map(|p| Row::new(p.replace('\n', " ⏎ "), "", Pick::Prompt(p.clone()))).collect();
-    State::new(Kind::History, "Earlier prompts", rows)
+/// Earlier prompts of this directory; `wider`: the key that looks in all.
+pub fn history(prompts: &[String], wider: &str) -> State {
+    let rows = prompts.iter().map(|text| prompt(text, String::new())).collect();
+    let mut state = State::new(Kind::History { all: false }, "Earlier prompts", rows);
+    state.hint = format!("Enter takes it into the draft · {wider} all directories");
+    state
+}
+
+/// Earlier prompts of all directories, each with where it was sent; `home` is shown as `~`.
+pub fn history_of_all(prompts: &[EarlierPrompt], home: &str, narrower: &str) -> State {
+    let place = |cwd: &Path| match cwd.strip_prefix(home) {
+        Ok(rest) if !home.is_empty() => format!("~/{}", rest.display()).trim_end_matches('/').to_owned(),
+        _ => cwd.display().to_string(),
+    };
+    let rows = prompts.iter().map(|p| prompt(&p.text, place(&p.cwd))).collect();
+    let mut state = State::new(Kind::History { all: true }, "Earlier prompts of all directories", rows);
+    state.hint = format!("Enter takes it into the draft · {narrower} this directory");
+    state
+}
+
+fn prompt(text: &str, place: String) -> Row {
+    Row::new(text.replace('\n', " ⏎ "), place, Pick::Prompt(text.to_owned()))
 }
 
 /// The first-run screen.

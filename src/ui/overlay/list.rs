@@ -41,7 +41,10 @@ pub enum Kind {
         before: usize,
     },
     /// Earlier prompts.
-    History,
+    History {
+        /// Of all directories.
+        all: bool,
+    },
     /// The first run.
     Welcome,
     /// Whether a directory is trusted.
@@ -267,7 +270,10 @@ impl State {
             }
             Kind::Sessions { all: true } => "no session is kept yet · each one that you begin is",
             Kind::Sessions { all: false } => "no session here yet · ^A looks in all directories",
-            Kind::History => "nothing was sent from this directory yet · what you send stands here",
+            Kind::History { all: false } => {
+                "nothing was sent from this directory yet · ^A looks in all directories"
+            }
+            Kind::History { all: true } => "nothing was sent yet · what you send stands here",
             Kind::Models => "no model is known · /key stores a key or finds a server",
             Kind::Take => "nothing of it can be copied",
             Kind::Palette

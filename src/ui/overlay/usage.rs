@@ -80,7 +80,7 @@ fn dollars(cost: f64) -> String {
 }
 
 /// What fills the window: a bar for each part, of the window where it is known.
-pub fn context(parts: &[ContextPart], window: Option<u64>) -> page::State {
+pub fn context(parts: &[ContextPart], window: Option<u64>, draft: &str) -> page::State {
     let total: u64 = parts.iter().map(|p| p.tokens).sum();
     let whole = window.unwrap_or(total).max(total);
     let of = match window {
@@ -94,7 +94,11 @@ pub fn context(parts: &[ContextPart], window: Option<u64>) -> page::State {
         note: note.to_owned(),
         share,
     };
-    let mut lines = vec![Line::Text(format!("about {total} tokens {of}")), Line::Text(String::new())];
+    let mut lines = vec![Line::Text(format!("about {total} tokens {of}"))];
+    if !draft.is_empty() {
+        lines.push(Line::Text(format!("what you are writing comes to it: {draft}")));
+    }
+    lines.push(Line::Text(String::new()));
     lines.extend(parts.iter().map(|p| bar(p.share, &p.name, p.tokens, &p.note)));
     if let Some(window) = window {
         lines.push(bar(Share::Rest, "free", window.saturating_sub(total), ""));

@@ -97,3 +97,27 @@ fn an_answer_that_was_typed_ahead_is_none_and_an_interrupt_is_said() {
         hear(&mut program, "Interrupted.");
     }
 }
+
+#[test]
+fn the_conversation_is_gone_back_in_by_numbers() {
+    let home = Home::new();
+    let model = home.script(&json!({"turns": [{"say": "The first answer."}, {"say": "The second answer."}]}));
+    let mut program = home.show(&["--screen-reader", "--model", &model]);
+    hear(&mut program, "/help says what can be typed.");
+    program.send("one\r");
+    program.until("an answer", |program| text(program).contains("The first answer.\nDone."));
+    program.send("two\r");
+    program.until("an answer", |program| text(program).contains("The second answer.\nDone."));
+    program.send("/tree\r");
+    hear(&mut program, "Type a number to go back there");
+    let said = text(&program);
+    let line = said.lines().find(|line| line.ends_with("you: two")).unwrap_or_else(|| panic!("{said}"));
+    let number = line.split('.').next().unwrap().to_owned();
+    program.send("99\r");
+    hear(&mut program, "There is no such line");
+    program.send(&format!("{number}\r"));
+    hear(&mut program, "before “two”");
+    program.send("1\r");
+    hear(&mut program, "The conversation goes on from another place now.");
+    hear(&mut program, "Your draft: two");
+}

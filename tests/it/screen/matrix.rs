@@ -202,7 +202,7 @@ names!(list_kind, LISTS, list::Kind {
     "list: sessions of all" list::Kind::Sessions { all: true },
     "list: sessions" list::Kind::Sessions { all: false },
     "list: themes" list::Kind::Themes { .. },
-    "list: history" list::Kind::History,
+    "list: history" list::Kind::History { .. },
     "list: welcome" list::Kind::Welcome,
     "list: trust" list::Kind::Trust,
     "list: quit" list::Kind::Quit,

@@ -19,6 +19,7 @@ pub mod record;
 mod scenes;
 mod stream;
 mod tree;
+mod writing;
 
 use std::sync::Arc;
 

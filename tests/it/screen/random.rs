@@ -146,6 +146,7 @@ fn settle(screen: &mut Screen, desk: &mut Desk, effects: Vec<Effect>) {
                     Query::Tree => Reply::Tree(tree::entries()),
                     Query::RewindPlan { .. } => Reply::RewindPlan(tree::plan()),
                     Query::Prompts => Reply::Prompts(vec!["an earlier one".into(), "two\nlines 文書".into()]),
+                    Query::PromptsOfAll => Reply::PromptsOfAll(Vec::new()),
                     _ => Reply::Failed("there is none".into()),
                 };
                 let more = screen.tell(Msg::Event(Event::Answered { number, reply }));

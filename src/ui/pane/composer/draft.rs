@@ -6,6 +6,7 @@ use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::api::message::Image;
+use crate::ui::picture::Picture;
 use crate::ui::writing;
 
 /// Lines from which a paste is folded.
@@ -19,7 +20,20 @@ const CLUSTER_LINE_MAX: usize = 20_000;
 #[derive(Clone, Debug)]
 enum Held {
     Paste(String),
-    Image(Image),
+    Image(Image, Option<Picture>),
+}
+
+/// What a draft weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Weight {
+    /// Bytes of its text as it is sent.
+    pub bytes: usize,
+    /// Lines as they are shown.
+    pub lines: usize,
+    /// Images in it.
+    pub images: usize,
+    /// Whether a folded paste or an image is in it.
+    pub held: bool,
 }
 
 /// The draft.
@@ -68,10 +82,40 @@ impl Draft {
             }
             match held {
                 Held::Paste(paste) => text = text.replacen(token.as_str(), paste, 1),
-                Held::Image(image) => images.push(image.clone()),
+                Held::Image(image, _) => images.push(image.clone()),
             }
         }
         (text, images)
+    }
+    /// Its images that have a thumbnail.
+    pub fn pictures(&self) -> Vec<(Picture, &Image)> {
+        let there = |token: &str| self.area.lines().iter().any(|line| line.contains(token));
+        let mut out = Vec::new();
+        for (token, held) in &self.tokens {
+            if let Held::Image(image, Some(picture)) = held
+                && there(token)
+            {
+                out.push((*picture, image));
+            }
+        }
+        out
+    }
+    /// What it weighs.
+    pub fn weight(&self) -> Weight {
+        let lines = self.area.lines();
+        let bytes = lines.iter().map(|line| line.len() + 1).sum::<usize>().saturating_sub(1);
+        let mut out = Weight { bytes, lines: lines.len(), ..Weight::default() };
+        for (token, held) in &self.tokens {
+            if !lines.iter().any(|line| line.contains(token.as_str())) {
+                continue;
+            }
+            out.held = true;
+            match held {
+                Held::Paste(paste) => out.bytes = out.bytes.saturating_sub(token.len()) + paste.len(),
+                Held::Image(..) => out.images += 1,
+            }
+        }
+        out
     }
     /// Row and column (in characters) of the cursor.
     pub fn cursor(&self) -> (usize, usize) {
@@ -121,8 +165,12 @@ impl Draft {
     pub fn image(&mut self, image: Image) {
         self.count += 1;
         let name = image.name.rsplit('/').next().unwrap_or("pasted").replace(['\n', ']'], "_");
-        let token = format!("[image {}: {name}]", self.count);
-        self.tokens.push((token.clone(), Held::Image(image)));
+        let token = match super::pixels::words(&image) {
+            size if size.is_empty() => format!("[image {}: {name}]", self.count),
+            size => format!("[image {}: {name}, {size}]", self.count),
+        };
+        let picture = Picture::of(&image, super::pixels::pixels(&image));
+        self.tokens.push((token.clone(), Held::Image(image, picture)));
         self.edit(|area| {
             area.insert_str(&token);
             area.insert_str(" ");

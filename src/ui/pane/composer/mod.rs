@@ -1,9 +1,12 @@
 //! The composer: where a person writes. A draft is never lost but by sending or deleting it.
 //!
 //! `draft` is the text with its tokens, `popup` the suggestions, `slash` the commands, `vi` the keys
-//! of vi. Deliberately not here: what is done with a message (`update` of the model sends it).
+//! of vi, `estimate` what is about to be sent, `pixels` how large an image is. Deliberately not here: what is done with a message (`update` of the model sends it).
 
 pub mod draft;
+/// What a draft weighs before it is sent.
+pub mod estimate;
+mod pixels;
 mod popup;
 pub mod slash;
 mod update;

@@ -96,6 +96,14 @@ impl Form {
         self.chosen.is_some()
     }
 
+    /// What there is and what can be chosen, as lines.
+    pub fn spoken(&self) -> Vec<String> {
+        let facts = self.facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
+        let ways =
+            self.options.iter().map(|way| format!("{} would {}", words::choice(&way.choice), way.words));
+        facts.chain(ways).collect()
+    }
+
     /// Rows that it wants.
     pub fn rows(&self) -> u16 {
         (self.facts.len() + self.options.len() + 2) as u16

@@ -8,7 +8,7 @@
 //! for), `answer` (what the session tells), `keep` (what was decided, kept as it is made), `watch`
 //! (changes outside), `work` (long texts), `said` (words with keys in them); and what draws: `places`, `view`, `heads`,
 //! `columns`, `line`, `result`, `paths`, `colours`, `words`,
-//! `legend`, `hints`. Deliberately not here: which lines belong together
+//! `legend`, `hints`; `spoken` says it all to a screen reader. Deliberately not here: which lines belong together
 //! and what comes of a choice (`law::merge`), and files: the session is asked (`ui::conflict_update`).
 
 mod ahead;
@@ -33,6 +33,7 @@ mod places;
 mod propose;
 mod result;
 mod said;
+mod spoken;
 mod text;
 mod update;
 mod view;
@@ -208,6 +209,8 @@ pub enum Msg {
     NotAsked(u64),
     /// What there is may have changed: it is looked at anew.
     Refresh,
+    /// A number of the list, or of a hunk, from 0.
+    Pick(usize),
     /// What is due at this time is done.
     Time(Millis),
     /// Something may have been compared.

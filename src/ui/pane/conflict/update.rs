@@ -25,6 +25,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Out> {
             state.refresh(&mut out);
         }
         Msg::Refresh => state.refresh(&mut out),
+        Msg::Pick(at) => state.pick(at, &mut out),
         Msg::Time(now) => state.on_time(now, &mut out),
         Msg::Compared => {
             if let Some(made) = state.worker.take() {

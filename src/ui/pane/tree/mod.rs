@@ -1,10 +1,11 @@
 //! The tree: every branch of the conversation, a row for each message, answer, job's end; calls in a row are one
 //! until they are opened. From here one goes back to a row, or forks.
 //!
-//! `rows` is the tree as lines, `update` what keys do, `view` draws. The session tells the tree when it is asked
+//! `rows` is the tree as lines, `update` what keys do, `view` draws, `spoken` says it. The session tells the tree when it is asked
 //! (`ui::tree_update`). Deliberately not here: what a rewind does, and asking whether it is meant.
 
 mod rows;
+mod spoken;
 mod update;
 mod view;
 

@@ -96,7 +96,8 @@ fn colour(row: &Row, entry: &TreeEntry, theme: &Theme) -> Style {
     }
 }
 
-fn says(forest: &Forest, row: &Row) -> String {
+/// What a line says.
+pub(super) fn says(forest: &Forest, row: &Row) -> String {
     let text = |entry: &TreeEntry| tame(&entry.text).into_owned();
     match row.what {
         What::Calls(count) => {
