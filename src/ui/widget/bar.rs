@@ -1,7 +1,7 @@
 //! A scrollbar of one column: where the view stands in the whole, and where something is that one may want to go to.
 //!
-//! It takes no column from the text: it stands on a border where there is one, else on what is blank; where text
-//! stands, that is reversed. Deliberately not here: when it is drawn, and how long things are.
+//! It stands on a border where there is one, or in a column that is left to it, else on what is blank; where text stands,
+//! that is reversed. Deliberately not here: when it is drawn, and how long things are.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
