@@ -197,7 +197,9 @@ async fn prepare(crew: &Crew, path: &str, node: &AgentNode) -> Result<(Stood, bo
 /// What was made, in words.
 fn stood(made: &Made) -> Stood {
     let (counts, mut warnings) = (&made.counts, Vec::new());
-    let files = counts.made.len();
+    let links = counts.links.min(counts.made.len() as u64);
+    let files = counts.made.len() as u64 - links;
+    let and_links = if links == 0 { String::new() } else { format!(" and {}", counted(links, "link")) };
     if let Some(why) = &made.no_git {
         warnings.push(format!("git does not work in its copy: {why}"));
     }
@@ -225,7 +227,7 @@ fn stood(made: &Made) -> Stood {
             named(&made.repositories, NAMED_MAX)
         ));
     }
-    Stood { words: format!("isolated · {} · {how}", counted(files as u64, "file")), warnings, lacks }
+    Stood { words: format!("isolated · {}{and_links} · {how}", counted(files, "file")), warnings, lacks }
 }
 
 /// `1 file`, `214 files`.

@@ -8,7 +8,7 @@
 use super::back::{self, Back};
 use super::decision::{Decision, Filled};
 use super::regions::{Side, Three};
-use super::resolution::{Choice, Resolution};
+use super::resolution::{ByOpen, Choice, Resolution};
 use super::written::written;
 
 /// Most decisions that are set aside; beyond, the oldest go, those written by hand last.
@@ -89,7 +89,7 @@ impl Resolution {
     /// Takes a whole result from elsewhere: it decides every hunk, also where it has what the parent has.
     pub fn adopt(&mut self, result: &[u8]) {
         let mut all = self.clone();
-        all.edit(result);
+        all.edit_as(result, ByOpen::All);
         let decided = all.choices().iter().map(|choice| match choice {
             Choice::Open => Choice::Parent,
             choice => choice.clone(),

@@ -6,11 +6,11 @@
 //! a hunk in which it left a block stays open, the others are decided.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::regions::{Ending, Side, Three, lines};
-use super::resolution::{Choice, Resolution};
+use super::resolution::{ByOpen, Choice, Resolution};
 use super::spread::spread;
 
 /// The length of a marker that nothing in the texts forbids.
@@ -55,7 +55,7 @@ pub fn gone_on(resolution: &Resolution, halves: &BTreeMap<usize, Vec<u8>>) -> Ma
 pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
     let size = size(resolution);
     let before = resolution.clone();
-    let pieces = before.pieces(|at| piece(&before, at, size));
+    let pieces = before.pieces(|at| piece(&before, at, size), |_| ByOpen::Nothing);
     let mut line = 1;
     let mut choices = Vec::new();
     let mut left: Option<Left> = None;
@@ -86,23 +86,40 @@ pub fn back(resolution: &mut Resolution, text: &[u8]) -> Result<(), Left> {
 pub fn adopt(resolution: &mut Resolution, merge: &[u8]) -> bool {
     let Some((text, left)) = unmarked(merge, size_of(resolution.three())) else { return false };
     let before = resolution.clone();
-    let pieces = before.pieces(|at| Cow::Borrowed(before.text(at)));
+    // what is beside a hunk that stays open is not of it
+    let mut doubted = BTreeSet::new();
+    let new = loop {
+        let by_open = |at| if doubted.contains(&at) { ByOpen::Nothing } else { ByOpen::All };
+        let pieces = before.pieces(|at| Cow::Borrowed(before.text(at)), by_open);
+        let new: Vec<Vec<u8>> = spread(&pieces, &text).into_iter().map(Cow::into_owned).collect();
+        let known = doubted.len();
+        doubted.extend(left_in(&before, &new, &left));
+        if doubted.len() == known {
+            break new;
+        }
+    };
+    let choice = |(at, new): (usize, &Vec<u8>)| match &before.choices()[at] {
+        old if doubted.contains(&at) => old.clone(),
+        Choice::Open if **new == *before.text(at) => Choice::Parent,
+        _ => before.edited(at, new),
+    };
+    resolution.step(new.iter().enumerate().map(choice).collect());
+    true
+}
+
+/// The hunks in which a block is left. One that only touches what nobody is asked about says nothing of it.
+fn left_in(of: &Resolution, new: &[Vec<u8>], left: &[Range<usize>]) -> Vec<usize> {
     let mut from = 0;
-    let mut choices = Vec::new();
-    for (at, new) in spread(&pieces, &text).into_iter().enumerate() {
+    let mut doubted = Vec::new();
+    for (at, new) in new.iter().enumerate() {
         let here = from..from + new.len();
         from = here.end;
         let doubt = left.iter().any(|block| block.start <= here.end && here.start <= block.end);
-        let old = &resolution.choices()[at];
-        choices.push(match old {
-            // a block that only touches what nobody is asked about says nothing of it
-            _ if doubt && resolution.regions()[at].is_hunk() => old.clone(),
-            Choice::Open if *new == *resolution.text(at) => Choice::Parent,
-            _ => resolution.edited(at, &new),
-        });
+        if doubt && of.regions()[at].is_hunk() {
+            doubted.push(at);
+        }
     }
-    resolution.step(choices);
-    true
+    doubted
 }
 
 /// A merge with the parent's lines in place of its blocks, and where these are, in bytes; none: a block is not whole.

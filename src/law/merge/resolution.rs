@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decision::Decision;
 use super::regions::{Changed, Ending, Region, Side, Three, Whitespace, lines};
-use super::spread::{Piece, spread};
+use super::spread::{Beside, Piece, spread};
 
 /// How many steps can be taken back.
 const UNDO_MAX: usize = 500;
@@ -65,6 +65,17 @@ pub struct Line<'a> {
     pub origin: Origin,
     /// The region that it is in.
     pub region: usize,
+}
+
+/// What an open hunk takes of what is put beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ByOpen {
+    /// Nothing.
+    Nothing,
+    /// All.
+    All,
+    /// What has a line of its versions.
+    Own,
 }
 
 /// What a step changed: the places, and what was chosen there before.
@@ -157,7 +168,12 @@ impl Resolution {
 
     /// Takes a result that was edited by hand, whole.
     pub fn edit(&mut self, result: &[u8]) {
-        let pieces = self.pieces(|at| Cow::Borrowed(&*self.texts[at]));
+        self.edit_as(result, ByOpen::Own);
+    }
+
+    /// The same, where open hunks take this of what is put beside them.
+    pub(super) fn edit_as(&mut self, result: &[u8], by_open: ByOpen) {
+        let pieces = self.pieces(|at| Cow::Borrowed(&*self.texts[at]), |_| by_open);
         let choices =
             spread(&pieces, result).into_iter().enumerate().map(|(at, text)| self.edited(at, &text));
         let choices = choices.collect();
@@ -203,10 +219,27 @@ impl Resolution {
         Box::new(bytes.zip(self.origins(region)).map(move |(bytes, origin)| Line { bytes, origin, region }))
     }
 
-    /// The pieces of a text that has this of each region.
-    pub(super) fn pieces<'a>(&self, text: impl Fn(usize) -> Cow<'a, [u8]>) -> Vec<Piece<'a>> {
+    /// The pieces of a text that has this of each region, and of which open hunks take this.
+    pub(super) fn pieces<'a>(
+        &'a self,
+        text: impl Fn(usize) -> Cow<'a, [u8]>,
+        by_open: impl Fn(usize) -> ByOpen,
+    ) -> Vec<Piece<'a>> {
+        let beside = |at: usize, region: &Region| match (&self.choices[at], by_open(at)) {
+            (Choice::Open, ByOpen::Nothing) => Beside::Nothing,
+            (Choice::Open, ByOpen::Own) => {
+                let sides = [Side::Base, Side::Parent, Side::Child].into_iter();
+                Beside::With(sides.flat_map(|side| lines(self.three.of(side, region))).collect())
+            }
+            _ => Beside::All,
+        };
         let all = self.regions.iter().enumerate();
-        all.map(|(at, region)| Piece { text: text(at), hunk: region.is_hunk() }).collect()
+        let piece = |(at, region): (usize, &Region)| Piece {
+            text: text(at),
+            hunk: region.is_hunk(),
+            beside: beside(at, region),
+        };
+        all.map(piece).collect()
     }
 
     /// What a region is after an edit by hand: as before if nothing changed, a choice if it is just that.

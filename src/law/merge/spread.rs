@@ -1,10 +1,12 @@
 //! An edit by hand, spread over the pieces that a text is made of, so that each piece stays known.
 //!
 //! Lines that stayed remain in their piece. What replaces lines goes to the piece of the first of them (a hunk before
-//! one that is none); what is put between two pieces goes to the one that is no hunk, so that a line added beside an
-//! open hunk does not decide it.
+//! one that is none). What is put between two pieces goes to a hunk that takes it, so that a choice for the hunk replaces
+//! it: all of them do but open ones, which take a line of their versions only, since any other says nothing of the hunk and
+//! must not decide it. Where an edit can be read as one of hunks alone, it is.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -17,6 +19,29 @@ pub(super) struct Piece<'a> {
     pub text: Cow<'a, [u8]>,
     /// Whether it is a hunk.
     pub hunk: bool,
+    /// What it takes of what is put beside it.
+    pub beside: Beside<'a>,
+}
+
+/// What a piece takes of lines that are put beside it.
+#[derive(Clone, Debug)]
+pub(super) enum Beside<'a> {
+    /// Nothing.
+    Nothing,
+    /// Everything.
+    All,
+    /// What has one of these lines.
+    With(HashSet<&'a [u8]>),
+}
+
+impl Beside<'_> {
+    fn takes(&self, put: &[&[u8]]) -> bool {
+        match self {
+            Beside::Nothing => false,
+            Beside::All => true,
+            Beside::With(known) => put.iter().any(|line| known.contains(line)),
+        }
+    }
 }
 
 /// The texts of the pieces after the whole became `new`. Put together they are `new`, byte for byte. Pieces before the
@@ -50,7 +75,78 @@ pub(super) fn spread<'a>(pieces: &'a [Piece<'_>], new: &[u8]) -> Vec<Cow<'a, [u8
     let mut all: Vec<Cow<'a, [u8]>> = pieces[..front].iter().map(kept).collect();
     all.extend(compared(&pieces[front..back], &new[from..to]).into_iter().map(Cow::Owned));
     all.extend(pieces[back..].iter().map(kept));
-    all
+    let outside = pieces.iter().zip(&all).any(|(piece, now)| !piece.hunk && piece.text != *now);
+    match outside.then(|| of_hunks(pieces, new)).flatten() {
+        Some(of_hunks) => of_hunks.into_iter().map(Cow::Owned).collect(),
+        None => all,
+    }
+}
+
+/// The text as one in which hunks alone are others; none: it cannot be read so, or a hunk would get what it does not take.
+fn of_hunks(pieces: &[Piece<'_>], new: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let new = lines(new);
+    let mut spread: Vec<Vec<&[u8]>> = vec![Vec::new(); pieces.len()];
+    let mut from = 0;
+    let mut waiting: Option<usize> = None;
+    for (at, piece) in pieces.iter().enumerate() {
+        if piece.hunk {
+            waiting.get_or_insert(at);
+            continue;
+        }
+        let same = lines(&piece.text);
+        let last = at + 1 == pieces.len();
+        let found = match waiting {
+            None => 0,
+            // what follows nothing is at the end
+            Some(_) if last => new.len().checked_sub(from + same.len())?,
+            Some(_) if same.is_empty() => 0,
+            Some(_) => new[from..].windows(same.len()).position(|lines| lines == same.as_slice())?,
+        };
+        let (start, end) = (from + found, from + found + same.len());
+        if new.get(start..end)? != same.as_slice() {
+            return None;
+        }
+        if let Some(first) = waiting.take() {
+            shared(&pieces[first..at], &new[from..start], &mut spread[first..at]);
+        }
+        spread[at] = same;
+        from = end;
+    }
+    match waiting {
+        Some(first) => shared(&pieces[first..], &new[from..], &mut spread[first..]),
+        None if from < new.len() => return None,
+        None => {}
+    }
+    let takes = |(piece, now): (&Piece<'_>, &Vec<&[u8]>)| {
+        let old = lines(&piece.text);
+        let put = match now.strip_prefix(&old[..]).or_else(|| now.strip_suffix(&old[..])) {
+            Some(put) if piece.hunk && !put.is_empty() => put,
+            Some(_) | None => return true,
+        };
+        piece.beside.takes(put)
+    };
+    let fits = pieces.iter().zip(&spread).all(takes);
+    fits.then(|| spread.into_iter().map(|lines| lines.concat()).collect())
+}
+
+/// Lines that are of hunks that follow each other: those that are as they were keep theirs, from both ends.
+fn shared<'a>(hunks: &'a [Piece<'_>], mut new: &'a [&'a [u8]], spread: &mut [Vec<&'a [u8]>]) {
+    let (mut first, mut end) = (0, hunks.len());
+    while first + 1 < end
+        && let old = lines(&hunks[first].text)
+        && let Some(rest) = new.strip_prefix(&old[..])
+    {
+        spread[first] = new[..old.len()].to_vec();
+        (first, new) = (first + 1, rest);
+    }
+    while first + 1 < end
+        && let old = lines(&hunks[end - 1].text)
+        && let Some(rest) = new.strip_suffix(&old[..])
+    {
+        spread[end - 1] = new[rest.len()..].to_vec();
+        (end, new) = (end - 1, rest);
+    }
+    spread[first] = new.to_vec();
 }
 
 fn compared(pieces: &[Piece<'_>], new: &[u8]) -> Vec<Vec<u8>> {
@@ -76,8 +172,8 @@ fn compared(pieces: &[Piece<'_>], new: &[u8]) -> Vec<Vec<u8>> {
             }
             DiffOp::Delete { .. } => {}
             DiffOp::Insert { old_index, new_index, new_len } => {
-                let to = between(pieces, &owners, old_index);
-                spread[to].extend(new[new_index..new_index + new_len].concat());
+                let put = &new[new_index..new_index + new_len];
+                spread[between(pieces, &owners, old_index, put)].extend(put.concat());
             }
             DiffOp::Replace { old_index, old_len, new_index, new_len } => {
                 let touched = &owners[old_index..old_index + old_len];
@@ -91,9 +187,17 @@ fn compared(pieces: &[Piece<'_>], new: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// The piece that gets what is put before the line `at`.
-fn between(pieces: &[Piece<'_>], owners: &[usize], at: usize) -> usize {
+fn between(pieces: &[Piece<'_>], owners: &[usize], at: usize, put: &[&[u8]]) -> usize {
     let before = at.checked_sub(1).and_then(|at| owners.get(at)).copied();
     let after = owners.get(at).copied();
+    // pieces without lines stand here too
+    let here = before.unwrap_or(0)..after.map_or(pieces.len(), |after| after + 1);
+    let takes = |at: &usize| pieces[*at].hunk && pieces[*at].beside.takes(put);
+    if before != after
+        && let Some(hunk) = here.into_iter().find(takes)
+    {
+        return hunk;
+    }
     let no_hunk = |owner: &usize| !pieces[*owner].hunk;
     let (Some(first), Some(last)) = (before.or(after), after.or(before)) else { return 0 };
     // pieces without lines stand between the two; order is kept by any of them

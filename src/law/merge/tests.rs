@@ -314,4 +314,107 @@ proptest! {
             prop_assert_eq!(resolution, before);
         }
     }
+
+    /// What a proposal or an edit put at the places of hunks, a choice for them replaces.
+    #[test]
+    fn choice_replaces_edits(
+        three in three(),
+        before in proptest::collection::vec(choice(), 12),
+        put in proptest::collection::vec(some_lines(), 12),
+        own in proptest::collection::vec(proptest::collection::vec((0usize..3, 0usize..6), 0..5), 12),
+        last in choice(),
+    ) {
+        let fresh = Resolution::new(three.clone());
+        let hunks: Vec<usize> = fresh.hunks().collect();
+        let chosen = |mut of: Resolution| {
+            hunks.iter().for_each(|at| of.choose(*at, last.clone()));
+            of.result()
+        };
+        let wanted = chosen(fresh.clone());
+        // any lines in the place of each hunk
+        let any = |of: &Resolution| with_hunks(of, |nth| put[nth % put.len()].clone());
+        let mut proposed = fresh.clone();
+        proposed.adopt(&any(&fresh));
+        prop_assert_eq!(&chosen(proposed), &wanted, "a result from elsewhere");
+        let plain = any(&fresh);
+        let mut merged = fresh.clone();
+        if super::markers::size_of(&three) > 7 || !plain.windows(7).any(|run| b"<|=>".iter().any(|mark| run == [*mark; 7])) {
+            prop_assert!(adopt(&mut merged, &plain));
+            prop_assert_eq!(&chosen(merged), &wanted, "a merge from elsewhere");
+        }
+        // the same by hand, where all was decided
+        let mut decided = fresh.clone();
+        for (nth, at) in hunks.iter().enumerate() {
+            decided.choose(*at, before[nth % before.len()].clone());
+        }
+        let by_hand = any(&decided);
+        decided.edit(&by_hand);
+        prop_assert_eq!(&decided.result(), &by_hand);
+        prop_assert_eq!(&chosen(decided), &wanted, "by hand");
+        // and where it was open, of lines that the hunk has
+        let mut open = fresh.clone();
+        let of_hunk = |nth: usize| {
+            let region = &fresh.regions()[hunks[nth]];
+            let one = |(side, line): &(usize, usize)| {
+                let all = lines(three.of(SIDES[*side], region));
+                all.get(line % all.len().max(1)).filter(|line| line.ends_with(b"
+")).map_or(Vec::new(), |line| line.to_vec())
+            };
+            own[nth % own.len()].iter().flat_map(one).collect()
+        };
+        let by_hand = with_hunks(&open, of_hunk);
+        open.edit(&by_hand);
+        prop_assert_eq!(&chosen(open), &wanted, "of its own lines");
+    }
+}
+
+/// Whole lines of the same small alphabet.
+fn some_lines() -> impl Strategy<Value = Vec<u8>> {
+    some_text().prop_map(|mut text| {
+        if text.last().is_some_and(|byte| *byte != b'\n') {
+            text.push(b'\n');
+        }
+        text
+    })
+}
+
+/// A result with this in the place of each hunk.
+fn with_hunks(of: &Resolution, text: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
+    let mut nth = 0;
+    let mut all = Vec::new();
+    for (at, region) in of.regions().iter().enumerate() {
+        if region.is_hunk() {
+            all.extend(text(nth));
+            nth += 1;
+        } else {
+            all.extend_from_slice(of.text(at));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_stands_beside_a_hunk_goes_with_a_choice_for_it() {
+    let two = || resolution("use io;\n\nfn\n", "use fs;\nuse io;\n\nfn\n", "use env;\nuse io;\n\nfn\n");
+    for merge in ["use env;\nuse fs;\nuse io;\n\nfn\n", "use fs;\nuse env;\nuse io;\n\nfn\n"] {
+        for (choice, wanted) in [
+            (Choice::Child, "use env;\nuse io;\n\nfn\n"),
+            (Choice::Both, "use fs;\nuse env;\nuse io;\n\nfn\n"),
+            (Choice::Base, "use io;\n\nfn\n"),
+        ] {
+            let hunk = two().hunks().next().unwrap();
+            let mut now = two();
+            assert!(adopt(&mut now, merge.as_bytes()));
+            now.choose(hunk, choice.clone());
+            assert_eq!(text(&now), wanted, "a proposal, then {choice:?}");
+            let mut now = two();
+            now.edit(merge.as_bytes());
+            now.choose(hunk, choice.clone());
+            assert_eq!(text(&now), wanted, "by hand, then {choice:?}");
+        }
+    }
+    // beside a hunk that stays open it is not lost
+    let mut now = two();
+    assert!(adopt(&mut now, b"<<<<<<< x\nuse fs;\n=======\nuse env;\n>>>>>>> y\nuse net;\nuse io;\n\nfn\n"));
+    assert_eq!((now.open().count(), text(&now)), (1, "use fs;\nuse net;\nuse io;\n\nfn\n".to_owned()));
 }

@@ -6,6 +6,7 @@ use super::said::Said;
 use super::text::Text;
 use super::{Out, State};
 use crate::law::merge::markers;
+use crate::law::merge::resolution::Choice;
 use crate::ui::action::Action;
 
 impl State {
@@ -107,8 +108,18 @@ impl State {
     /// Shows a merge as a proposal: what it leaves open stays so.
     pub(super) fn take_merge(&mut self, merge: &[u8], from: &'static str, out: &mut Vec<Out>) {
         let mut whole = true;
+        let before = self.text().map_or(Vec::new(), |text| text.resolution.choices().to_vec());
         let changed = self.change(|resolution| whole = markers::adopt(resolution, merge));
         if whole {
+            if let Some(text) = self.text_mut() {
+                // what a person wrote before, and it left, stays theirs
+                let old = std::mem::take(&mut text.made);
+                let of = |(at, now): (usize, &Choice)| match before.get(at) {
+                    Some(before) if before == now => old.get(at).cloned().unwrap_or(Choice::Open),
+                    Some(_) | None => now.clone(),
+                };
+                text.made = text.resolution.choices().iter().enumerate().map(of).collect();
+            }
             self.proposed(changed, from, out);
         } else {
             out.push(Out::Say(

@@ -70,7 +70,9 @@ fn heads(state: &State) -> Heads {
     let Some(item) = state.item() else {
         return Heads { path: tame(&hand_back.child).into_owned(), ..Heads::default() };
     };
+    let empty = state.open.as_ref().filter(|_| state.is_open_selected()).and_then(Open::empty_side);
     let outcome = match item {
+        Item::Path(path) if path.is_open() && empty.is_some() => empty.unwrap_or_default().to_owned(),
         Item::Path(path) => words::outcome(path),
         Item::LeftOut(_) => "left out by the ignore rules: it is still in the copy".to_owned(),
     };

@@ -38,6 +38,17 @@ impl Open {
         (new, counted)
     }
 
+    /// That one side of a merge is empty, and was not, in words: it may stand for a removal.
+    pub fn empty_side(&self) -> Option<&'static str> {
+        self.text.as_ref().filter(|text| text.fixed.is_none())?;
+        let is = |sided: &Sided| sided.bytes.as_ref().is_some_and(|bytes| bytes.is_empty());
+        match (is(&self.sides.base), is(&self.sides.parent), is(&self.sides.theirs)) {
+            (false, true, false) => Some("the parent's is empty, the child changed it"),
+            (false, false, true) => Some("the child's is empty, the parent changed it"),
+            _ => None,
+        }
+    }
+
     /// Whether it is this path of this child.
     pub fn is(&self, child: &str, path: &TreePath) -> bool {
         self.sides.child == child && self.sides.path == *path

@@ -78,7 +78,11 @@ fn one(
             as u16;
     }
     let open = of.text.resolution.choices()[line.region] == Choice::Open;
-    let (long, short) = words::origin(line.origin, open);
+    let (long, short) = if line.origin == Origin::Hand && of.text.is_made_by_program(line.region) {
+        (words::PROGRAMS, "M")
+    } else {
+        words::origin(line.origin, open)
+    };
     let word = if place.width >= WORDS_FROM { long } else { short };
     let kept = if word.is_empty() { 0 } else { width(word) as u16 + 1 };
     let rest = Rect { x: place.x + x.min(place.width), width: place.width.saturating_sub(x + kept), ..place };

@@ -46,6 +46,8 @@ pub(super) struct Text {
     pub asked_at: Option<Vec<Choice>>,
     /// What it made, where something was chosen or written since.
     pub offered: Option<Arc<[u8]>>,
+    /// What was chosen when a merge program's merge was taken last.
+    pub made: Vec<Choice>,
     /// Where the whole result is from, while it is a proposal.
     pub proposal: Option<&'static str>,
     /// Rows that it was drawn in last; none: it was laid anew, and the hunk at hand is brought into sight.
@@ -90,6 +92,7 @@ impl Text {
             mode_made: false,
             asked_at: None,
             offered: None,
+            made: Vec::new(),
             proposal: None,
             drawn: None,
             hunks,
@@ -264,12 +267,24 @@ impl Text {
         changed.filter(|_| done)
     }
 
+    /// Whether what a region has is a merge program's, and of none of the versions.
+    pub fn is_made_by_program(&self, at: usize) -> bool {
+        match (self.resolution.choices().get(at), self.made.get(at)) {
+            (Some(Choice::Edited(now)), Some(Choice::Edited(made))) => Arc::ptr_eq(now, made),
+            (_, _) => false,
+        }
+    }
+
     /// How a hunk stands, in words.
     pub fn stands(&self, at: usize) -> String {
         if self.fixed.is_some() {
             return words::changed(self.resolution.regions()[at].changed).to_owned();
         }
-        let choice = words::choice(&self.resolution.choices()[at]);
+        let choice = if self.is_made_by_program(at) {
+            words::PROGRAMS
+        } else {
+            words::choice(&self.resolution.choices()[at])
+        };
         match self.resolution.regions()[at].changed {
             Changed::Both | Changed::Nobody => choice.to_owned(),
             changed if !self.resolution.is_made(at) => words::changed(changed).to_owned(),

@@ -96,6 +96,9 @@ pub(super) fn changed(changed: Changed) -> &'static str {
     }
 }
 
+/// Whose the lines of a merge program's are called.
+pub(super) const PROGRAMS: &str = "mergiraf's";
+
 /// What was chosen for a hunk.
 pub(super) fn choice(choice: &Choice) -> &'static str {
     match choice {
