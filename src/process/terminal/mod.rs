@@ -185,7 +185,12 @@ impl Terminal {
         let size = bounded(size);
         self.stale = true;
         self.catch_up();
-        self.emulate(|parser| parser.screen_mut().set_size(rows(size), cols(size)));
+        self.emulate(|parser| {
+            // rows that scrolled off are not remembered; it would put blank ones on top for as many as it saw go, and of
+            // a flood it saw a part
+            parser.screen_mut().clear_scrollback();
+            parser.screen_mut().set_size(rows(size), cols(size));
+        });
         let window =
             rustix::termios::Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
         // a terminal whose command has gone needs no size

@@ -263,3 +263,19 @@ proptest! {
         }
     }
 }
+
+/// Found by random bytes: how many rows had scrolled off was another number where a part of them had waited.
+#[test]
+fn a_window_that_grows_leaves_what_it_shows_in_its_rows_however_that_came() {
+    let feed = |pieces: &[&[u8]]| {
+        let (mut terminal, _slave) = terminal(2, 3);
+        pieces.iter().for_each(|bytes| terminal.feed(bytes));
+        terminal.resize(Size { rows: 11, cols: 1 });
+        terminal.picture()
+    };
+    let whole = b"\r\n\r\n\n\n\n\na\x08";
+    let pieces: Vec<&[u8]> = whole.chunks(1).collect();
+    let picture = feed(&[whole]);
+    assert_eq!(picture, feed(&pieces));
+    assert_eq!((picture.cursor, text(&picture)[1].as_str()), (Some((1, 0)), "a"));
+}
