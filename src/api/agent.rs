@@ -4,7 +4,7 @@
 //! reads, an `AgentEnd` the entry that tells the person and the model of an end, once. An agent is called by its path:
 //! `lexer`, and `lexer/tests` for one that `lexer` asked for.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -232,10 +232,22 @@ impl LeftOpen {
 impl HandBackReport {
     /// In words, the conflicts first: `1 conflict, 3 taken`; `nothing changed`.
     pub fn words(&self) -> String {
+        self.words_now(None)
+    }
+
+    /// The same, with how many of its own conflicts are open now, where that is known: `2 conflicts (both resolved)`.
+    pub fn words_now(&self, open: Option<usize>) -> String {
         let counts = [&self.taken, &self.same, &self.conflicts, &self.left_out].map(Vec::len);
         let mut words: Vec<String> = self.below.iter().map(LeftOpen::words).collect();
         if counts != [0; 4] || words.is_empty() {
-            words.insert(0, Self::in_numbers(counts));
+            let mut own = Self::in_numbers(counts);
+            let all = self.conflicts.len();
+            let stand = open.map(|open| stand(all, open)).filter(|words| all > 0 && !words.is_empty());
+            if let Some(words) = stand {
+                let end = own.find(',').unwrap_or(own.len());
+                own.insert_str(end, &format!(" ({words})"));
+            }
+            words.insert(0, own);
         }
         if let kept @ 1.. = self.kept.len() {
             words.push(format!("{kept} saved meanwhile and kept"));
@@ -258,6 +270,17 @@ impl HandBackReport {
             .map(|(count, word)| format!("{count} {word}"))
             .collect();
         if words.is_empty() { "nothing changed".to_owned() } else { words.join(", ") }
+    }
+}
+
+/// How so many conflicts stand, of which some are open: `both resolved`, `1 open`; empty where all are open.
+pub fn stand(all: usize, open: usize) -> String {
+    match (all, open.min(all)) {
+        (all, open) if all == open => String::new(),
+        (1, 0) => "resolved".to_owned(),
+        (2, 0) => "both resolved".to_owned(),
+        (_, 0) => "all resolved".to_owned(),
+        (_, open) => format!("{open} open"),
     }
 }
 
@@ -305,10 +328,10 @@ impl AgentNode {
 impl AgentEnd {
     /// Whether something that it left is open: its own, or what its agents left. `open`: whose hand-backs have open
     /// conflicts.
-    pub fn is_open(&self, open: &BTreeSet<String>) -> bool {
-        let own = self.node.hand_back_name().is_some_and(|name| open.contains(&name));
+    pub fn is_open(&self, open: &BTreeMap<String, usize>) -> bool {
+        let own = self.node.hand_back_name().is_some_and(|name| open.contains_key(&name));
         let below = self.hand_back.iter().flat_map(|report| &report.below);
-        own || below.into_iter().any(|below| open.contains(&below.name))
+        own || below.into_iter().any(|below| open.contains_key(&below.name))
     }
 
     /// Whether what it changed was to be handed back, and could not be: it is in its copy only.

@@ -2,7 +2,7 @@
 //!
 //! Plain data. `link` holds it behind one lock, so that a reader sees one moment of all of it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -109,12 +109,19 @@ pub struct Status {
     pub pending: Vec<Pending>,
     /// Conflicts of this session's hand-backs that nobody resolved yet.
     pub open_conflicts: usize,
-    /// The children of whom such a conflict is open, by the names of their copies: `lexer`, `lexer.2`.
-    pub conflicted: BTreeSet<String>,
+    /// How many of them each child left that left some, by the names of their copies: `lexer`, `lexer.2`.
+    pub conflicted: BTreeMap<String, usize>,
     /// How often they were counted.
     pub counted: u64,
     /// Ends of its agents that the session did not take in yet: they may begin a turn.
     pub untold_ends: usize,
+}
+
+impl Status {
+    /// The open conflicts of each child; none: they were not counted yet.
+    pub fn conflicted(&self) -> Option<&BTreeMap<String, usize>> {
+        (self.counted > 0).then_some(&self.conflicted)
+    }
 }
 
 /// What kind of part of an answer streams.

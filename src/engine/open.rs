@@ -441,7 +441,7 @@ fn status_before(options: &Options) -> Status {
         cost: None,
         pending: Vec::new(),
         open_conflicts: 0,
-        conflicted: std::collections::BTreeSet::new(),
+        conflicted: std::collections::BTreeMap::new(),
         counted: 0,
         untold_ends: 0,
     }

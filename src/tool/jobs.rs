@@ -123,7 +123,7 @@ impl Tool for Jobs {
             Asked::List => (Class::Read, "List the jobs".to_owned()),
             Asked::Wait(job, _) => (Class::Read, format!("Wait for job {job}")),
             Asked::Output(job) => (Class::Read, format!("Read the output of job {job}")),
-            Asked::Kill(job) => (Class::Execute, format!("End job {job} with all its processes")),
+            Asked::Kill(job) => (Class::Execute, format!("Stop job {job} with all its processes")),
             Asked::Input(job, text) => (Class::Execute, format!("Type into job {job}:\n{text}")),
         };
         let preview = Preview::Text { text: words };

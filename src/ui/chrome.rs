@@ -90,8 +90,13 @@ fn facts(model: &Model) -> Vec<Fact> {
     if agents > 0 {
         fact(format!("{agents} agent{}", if agents == 1 { "" } else { "s" }), 4);
     }
-    if status.open_conflicts > 0 {
-        fact(conflicts(status.open_conflicts), 1);
+    let in_copies: usize =
+        model.agents.iter().map(|(path, row)| crate::ui::pane::agents::in_copy(path, row)).sum();
+    match (status.open_conflicts, in_copies) {
+        (0, 0) => {}
+        (open, 0) => fact(conflicts(open), 1),
+        (open, below) if open == 0 => fact(format!("{} in a copy", conflicts(below)), 1),
+        (open, below) => fact(format!("{}, {below} in a copy", conflicts(open)), 1),
     }
     if status.trusted == Some(false) {
         fact("untrusted".to_owned(), 3);
@@ -164,7 +169,11 @@ fn doing(model: &Model, now: Millis) -> String {
         Phase::Compacting => "summarising".to_owned(),
         Phase::Stopping => "stopping".to_owned(),
     };
-    match model.status.turn_began {
+    let began = match &model.status.phase {
+        Phase::Calling if !model.approvals.is_empty() => model.approve.since(),
+        _ => model.status.turn_began,
+    };
+    match began {
         Some(began) => format!("{word} {}", elapsed(now.since(began))),
         None => word,
     }

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Widget as _};
 
+use crate::api::access::{Approval, Preview};
 use crate::api::board::Phase;
 use crate::base::Millis;
 use crate::ui::action::Action;
@@ -202,7 +203,7 @@ fn draw_agents(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &The
     // while a person is asked, nothing turns
     let still = model.reduced_motion || !model.approvals.is_empty();
     let shown =
-        agents::Shown { now, focus: model.focus == PaneId::Agents, still, conflicted: &status.conflicted };
+        agents::Shown { now, focus: model.focus == PaneId::Agents, still, conflicted: status.conflicted() };
     agents::view(&mut model.agents, model.agents_area, buf, theme, shown);
 }
 
@@ -234,7 +235,7 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
     let (writes, reads) =
         (has(PaneId::Composer), has(PaneId::Conversation) || has(PaneId::Tree) || listed && has(model.focus));
     let jobs = jobs_title(model);
-    let agents = format!(" Agents ({}) ", model.agents.running().count());
+    let agents = agents::title(&model.agents);
     let tree = tree::title(&model.tree);
     let above = |buf: &mut Buffer| {
         let title = match (over, model.focus) {
@@ -471,6 +472,8 @@ fn draw_composer(
 
 /// Rows of the conversation that stay above an approval, where there are many.
 const TALK_ROWS: u16 = 4;
+/// Columns of the command of a job in the title of a question.
+const JOB_COLUMNS: usize = 32;
 
 /// Where an approval may stand: a screen too small for a conversation gives it all of itself.
 fn for_approval(places: &Layout, area: Rect) -> Rect {
@@ -490,6 +493,7 @@ fn beside_approval(model: &mut Model, places: &Layout, area: Rect, theme: &Theme
     let colours = |stream, line| model.conversation.colours_beside(number, stream, line);
     let shown = approve::Shown {
         approval,
+        job: None,
         open: approvals.len(),
         takes: false,
         keymap: &model.keymap,
@@ -501,6 +505,23 @@ fn beside_approval(model: &mut Model, places: &Layout, area: Rect, theme: &Theme
     Rect { height: rect.y.saturating_sub(talk.y).min(talk.height), ..talk }
 }
 
+/// What a call of the model would do with a job, with the job's command and age: `end job j1 (cargo run, 12:00)`.
+fn of_job(model: &Model, approval: &Approval, now: Millis) -> Option<String> {
+    let Preview::Text { text } = &approval.preview else { return None };
+    let words = text.lines().next().filter(|_| approval.tool == "jobs")?.trim_end_matches(':');
+    let job = words.split(' ').find_map(|word| word.parse().ok())?;
+    let words = words
+        .split_once(' ')
+        .map_or(words.to_lowercase(), |(verb, rest)| format!("{} {rest}", verb.to_lowercase()));
+    // an agent's jobs are not listed here
+    let row = model.jobs.get(job).filter(|_| approval.agent.is_none());
+    let of = row.map(|row| {
+        let command = row.node.command.lines().next().unwrap_or_default();
+        format!(" ({}, {})", ellipsis(&tame(command), JOB_COLUMNS), live::elapsed(now.since(row.node.began)))
+    });
+    Some(words + &of.unwrap_or_default())
+}
+
 fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &Theme, now: Millis) {
     // what is covered is not seen: it begins anew when it is shown again
     let covered = !model.overlays.is_empty();
@@ -510,6 +531,7 @@ fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &T
     let takes = model.approval_takes_keys(now);
     let approvals = model.approvals.clone();
     let Some(approval) = approvals.first() else { return };
+    let job = of_job(model, approval, now);
     let area = for_approval(places, buf.area);
     if model.conversation.take_beside() {
         model.approve.recolour();
@@ -518,6 +540,7 @@ fn draw_approval(model: &mut Model, places: &Layout, buf: &mut Buffer, theme: &T
     let colours = |stream, line| model.conversation.colours_beside(number, stream, line);
     let shown = approve::Shown {
         approval,
+        job: job.as_deref(),
         open: approvals.len(),
         takes,
         keymap: &model.keymap,

@@ -36,7 +36,7 @@ pub fn record() -> Record {
         cost: None,
         pending: Vec::new(),
         open_conflicts: 0,
-        conflicted: std::collections::BTreeSet::new(),
+        conflicted: std::collections::BTreeMap::new(),
         counted: 0,
         untold_ends: 0,
     };

@@ -245,7 +245,7 @@ fn read_back(node: &AgentNode, opened: &store::Opened, status: Status) -> Record
         turn_began: None,
         pending: Vec::new(),
         open_conflicts: 0,
-        conflicted: std::collections::BTreeSet::new(),
+        conflicted: std::collections::BTreeMap::new(),
         counted: 0,
         untold_ends: 0,
         ..status

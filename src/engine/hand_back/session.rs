@@ -127,10 +127,10 @@ impl Owner {
         let Looked { answer, open, troubles } = looked;
         self.hand_backs.under_way = self.hand_backs.under_way.saturating_sub(1);
         if let Some(open) = open {
-            let (count, of) = (open.values().sum(), open.into_keys().collect());
+            let count = open.values().sum();
             self.shared.change(|record| {
                 let status = Arc::make_mut(&mut record.status);
-                (status.open_conflicts, status.conflicted) = (count, of);
+                (status.open_conflicts, status.conflicted) = (count, open);
                 status.counted += 1;
             });
         }

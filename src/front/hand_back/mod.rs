@@ -127,7 +127,7 @@ impl Child {
         let path = TreePath::new(beneath.as_os_str().as_bytes());
         path.and_then(|path| record.path(&path)).ok_or_else(|| {
             misuse(format!(
-                "{} did not change {}; `windlass handback show {}` lists what it changed, from {} on",
+                "{} did not change {}; `windlass handback show {}` lists what it changed beneath {}",
                 self.name,
                 written.display(),
                 self.name,

@@ -158,7 +158,7 @@ fn record(files: &Files) -> Record {
         cost: None,
         pending: Vec::new(),
         open_conflicts: 1,
-        conflicted: std::collections::BTreeSet::new(),
+        conflicted: std::collections::BTreeMap::new(),
         counted: 0,
         untold_ends: 0,
     };

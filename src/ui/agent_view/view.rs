@@ -82,7 +82,7 @@ fn head(
         put(buf, x, place.y, "is off the list", left(x), theme.title);
         return;
     };
-    let open = agents::open(&state.path, row, &model.status.conflicted);
+    let open = agents::open(&state.path, row, model.status.conflicted());
     let (mark, role) = agents::mark(row, spinner(now, model.reduced_motion), open);
     x += put(buf, x, place.y, mark, left(x), on_title(Look::from(role).style(theme))) as u16;
     x = (x + 1).min(place.right());
@@ -99,7 +99,7 @@ fn head(
         (agents::time(row, now), 1),
     ];
     facts.retain(|(text, _)| !text.is_empty());
-    let says = agents::says(row);
+    let says = agents::says(row, agents::own_open(&state.path, row, model.status.conflicted()));
     let keeps = width(&says).min(STATE_COLUMNS) + 3;
     let joined =
         |facts: &[(String, u8)]| facts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" · ");

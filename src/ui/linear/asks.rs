@@ -162,7 +162,7 @@ fn message(model: &mut Model, text: &str, now: Millis, out: &mut Vec<Effect>) ->
             let agents: Vec<String> = model
                 .agents
                 .iter()
-                .map(|(path, row)| format!("{}: {}", tame(path), agents::says(row)))
+                .map(|(path, row)| format!("{}: {}", tame(path), agents::says(row, None)))
                 .collect();
             return if agents.is_empty() { vec!["There are no subagents.".to_owned()] } else { agents };
         }

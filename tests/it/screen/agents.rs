@@ -91,7 +91,8 @@ pub(super) fn some() -> Record {
     record.agents.report(&"fmt".into(), |row| row.now = String::new());
     record::status(&mut record, |status| {
         status.open_conflicts = 1;
-        status.conflicted = ["manual".to_owned()].into();
+        status.conflicted = [("manual".to_owned(), 1)].into();
+        status.counted = 1;
     });
     record
 }
@@ -136,6 +137,28 @@ fn an_agent_whose_conflicts_are_resolved_has_its_mark_while_those_of_another_are
     let shown = screen.shown();
     let line = |name: &str| shown.lines().find(|line| line.contains(name)).expect("its row").to_owned();
     assert!(line("manual ").contains('⚑') && line("lexer-2 ").contains('✓'), "{shown}");
+}
+
+#[test]
+fn conflicts_are_counted_as_they_stand() {
+    let mut record = some();
+    let back = report(&["a"], &["src/lexer.rs", "b"]);
+    agent(&mut record, "lexer-2", AgentState::Ended(Arc::new(end("lexer-2", End::Answered, Some(back)))));
+    let mut screen = Screen::new(130, 60, record);
+    assert!(screen.shown().contains("2 conflicts (both resolved), 1 taken"), "{}", screen.shown());
+    screen.change(|record| {
+        record::status(record, |status| {
+            status.conflicted.insert("lexer-2".to_owned(), 1);
+            status.counted += 1;
+        });
+    });
+    assert!(screen.shown().contains("2 conflicts (1 open), 1 taken"), "{}", screen.shown());
+    // those in the copy of an agent that works are not the session's yet
+    let back = report(&[], &["src/lexer.rs", "b"]);
+    let ended = AgentState::Ended(Arc::new(end("lexer/more", End::Answered, Some(back))));
+    screen.change(|record| agent(record, "lexer/more", ended));
+    let title = screen.shown().lines().next().unwrap_or_default().to_owned();
+    assert!(title.contains("⚑ 1 conflict, 2 in a copy"), "{title}");
 }
 
 /// Two agents were asked for, and both have ended.

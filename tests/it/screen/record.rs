@@ -41,7 +41,7 @@ pub fn empty() -> Record {
             cost: Some(0.42),
             pending: Vec::new(),
             open_conflicts: 0,
-            conflicted: std::collections::BTreeSet::new(),
+            conflicted: std::collections::BTreeMap::new(),
             counted: 0,
             untold_ends: 0,
         }),

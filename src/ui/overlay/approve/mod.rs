@@ -29,6 +29,8 @@ pub struct State {
     drawn: bool,
     /// When it was flushed with the input drained.
     flushed_at: Option<Millis>,
+    /// When it was seen first.
+    since: Option<Millis>,
     /// Whether it was focused on purpose.
     focused: bool,
     /// Whether it was put aside on purpose.
@@ -129,7 +131,12 @@ impl State {
     pub fn flushed(&mut self, now: Millis) {
         if self.call.is_some() && self.drawn && self.flushed_at.is_none() {
             self.flushed_at = Some(now);
+            self.since.get_or_insert(now);
         }
+    }
+    /// Since when it waits for the person, who saw it then; none: it was not seen yet.
+    pub fn since(&self) -> Option<Millis> {
+        self.since
     }
     /// Whether it still waits for its first flush.
     pub fn unflushed(&self) -> bool {

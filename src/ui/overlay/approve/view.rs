@@ -25,6 +25,8 @@ const WHY_ROWS: usize = 3;
 pub struct Shown<'a> {
     /// The approval.
     pub approval: &'a Approval,
+    /// What it would do with a job, in words, where it is about one.
+    pub job: Option<&'a str>,
     /// How many are open, this one counted.
     pub open: usize,
     /// Whether it takes keys now.
@@ -120,11 +122,12 @@ fn places(inner: Rect, preview: usize, answers: usize, why: usize) -> [Rect; 3] 
 }
 
 fn heading(shown: Shown<'_>) -> String {
-    let does = match shown.approval.class {
-        Class::Read => "read",
-        Class::Write => "change files",
-        Class::Execute => "run a command",
-        Class::Network => "reach the network",
+    let does = match (shown.job, shown.approval.class) {
+        (Some(job), _) => job,
+        (None, Class::Read) => "read",
+        (None, Class::Write) => "change files",
+        (None, Class::Execute) => "run a command",
+        (None, Class::Network) => "reach the network",
     };
     let tool = visible(&shown.approval.tool);
     let text = match &shown.approval.agent {

@@ -20,7 +20,8 @@ pub use order::Listed;
 pub use update::{one, update};
 pub use view::{Shown, counts, view};
 pub use words::{
-    calls, ended, hand_back_of, held, is_less_held, lists, mark, open, says, spins, time, tokens, told,
+    Conflicted, calls, ended, hand_back_of, held, in_copy, is_less_held, lists, mark, open, own_open, says,
+    spins, time, title, tokens, told,
 };
 
 /// What the pane remembers.

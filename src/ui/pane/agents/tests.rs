@@ -160,10 +160,12 @@ fn what_an_agents_agent_left_is_opened_by_its_name_once_that_has_risen() {
     let hand_back = |state: &State| one(state, "lexer/x", Action::AgentHandBack).remove(0);
     assert!(matches!(hand_back(&state), Out::Say(_)), "it is lexer's as long as that works");
     let open = |state: &State, names: &[&str]| {
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        state.get("lexer/x").is_some_and(|row| super::open("lexer/x", row, &names))
+        let names = names.iter().map(|name| ((*name).to_owned(), 1)).collect();
+        state.get("lexer/x").is_some_and(|row| super::open("lexer/x", row, Some(&names)))
     };
     assert!(open(&state, &[]), "it is counted elsewhere");
+    let in_copy = |state: &State| state.get("lexer/x").map(|row| super::in_copy("lexer/x", row));
+    assert_eq!(in_copy(&state), Some(2));
     board.report(&"lexer/x".to_owned(), |row| {
         row.node.room = Some("/srv/lexer+x".into());
         let AgentState::Ended(end) = &mut row.state else { return };
@@ -171,6 +173,7 @@ fn what_an_agents_agent_left_is_opened_by_its_name_once_that_has_risen() {
     });
     taken(&mut state, &board);
     assert_eq!(hand_back(&state), Out::HandBack("lexer/x".into()));
+    assert_eq!(in_copy(&state), Some(0));
     assert!(open(&state, &["lexer/x"]) && !open(&state, &["x"]) && !open(&state, &[]));
 }
 
@@ -189,13 +192,13 @@ fn a_hand_back_is_tried_again_only_where_it_failed() {
         let out = one(&state, "a", Action::AgentRetry).remove(0);
         assert_eq!(out == Out::Ask("a".into(), AgentAsk::HandBack), failed, "{out:?}");
     }
-    assert!(says(state.get("a").expect("it is there")).contains("its hand-back failed"));
+    assert!(says(state.get("a").expect("it is there"), None).contains("its hand-back failed"));
 }
 
 #[test]
 fn every_state_is_said_in_words() {
     let mut agent = row("a", 0);
-    let said = |agent: &AgentRow| (mark(agent, "*", true).0, says(agent));
+    let said = |agent: &AgentRow| (mark(agent, "*", true).0, says(agent, None));
     assert_eq!(said(&agent), ("*", "bash cargo test".to_owned()));
     agent.asks = 1;
     assert_eq!(said(&agent), ("?", "waits for your answer".to_owned()));
@@ -217,7 +220,10 @@ fn every_state_is_said_in_words() {
     assert_eq!(said(&agent), ("⚑", "1 conflict, 3 taken · stopped by you".to_owned()));
     agent.state = over("a", End::Failed { why: "no\nnetwork".into() }, 1);
     assert_eq!(mark(&agent, "*", false).0, "✗");
-    assert_eq!(says(&agent), "1 conflict, 3 taken · failed: no network");
+    assert_eq!(says(&agent, None), "1 conflict, 3 taken · failed: no network");
+    agent.state = over("a", End::Answered, 1);
+    assert_eq!(says(&agent, Some(1)), "1 conflict, 3 taken");
+    assert_eq!(says(&agent, Some(0)), "1 conflict (resolved), 3 taken");
 }
 
 #[derive(Clone, Debug)]

@@ -1,10 +1,9 @@
 //! Draws the agents pane, and the line of counts where it has no room.
 
-use std::collections::BTreeSet;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::words::Conflicted;
 use super::{Listed, State, words};
 use crate::api::agent::{AgentRow, AgentState};
 use crate::base::Millis;
@@ -31,8 +30,8 @@ pub struct Shown<'a> {
     pub focus: bool,
     /// Whether spinners stand still.
     pub still: bool,
-    /// The children of whom a conflict is open.
-    pub conflicted: &'a BTreeSet<String>,
+    /// How many conflicts are open of whom; none: they were not counted yet.
+    pub conflicted: Option<&'a Conflicted>,
 }
 
 /// Draws the pane's content.
@@ -62,7 +61,7 @@ fn indent(listed: &Listed, wide: usize) -> usize {
 }
 
 /// What stands below the selected agent: where it works and with what, what it does or how it ended, its answer's end.
-fn details(state: &State, area: &Rect, conflicted: &BTreeSet<String>) -> Vec<(String, Role)> {
+fn details(state: &State, area: &Rect, conflicted: Option<&Conflicted>) -> Vec<(String, Role)> {
     let Some(path) = state.selected() else { return Vec::new() };
     let Some(row) = state.get(path) else { return Vec::new() };
     let wide = usize::from(area.width).saturating_sub(2).max(1);
@@ -79,7 +78,7 @@ fn details(state: &State, area: &Rect, conflicted: &BTreeSet<String>) -> Vec<(St
     match &row.state {
         AgentState::Ended(end) => {
             let here = words::hand_back_of(path, row).is_some();
-            let report = words::lists(end, here.then_some(conflicted));
+            let report = words::lists(end, conflicted.filter(|_| here));
             if end.end != crate::law::children::End::Answered || report.is_empty() {
                 wrapped(&end.end.words(), 2, Role::Text);
             }
@@ -172,7 +171,7 @@ fn draw_row(
         let word = format!("{} ", words::held(row));
         x += put(buf, x, y, &word, left(x), ink(Role::Warning)) as u16;
     }
-    let says = words::says(row);
+    let says = words::says(row, words::own_open(&listed.path, row, shown.conflicted));
     let end = ending(row, left(x), width(&says), shown.now);
     let long = width(&end);
     let room = left(x).saturating_sub(if long > 0 { long + 1 } else { 0 });

@@ -1,9 +1,9 @@
 //! How an agent stands, in a mark and in words. For the pane, for the transcript of one agent, and for whatever else
 //! tells of agents.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport, Hold, copied};
+use crate::api::agent::{AgentEnd, AgentRow, AgentState, HandBackReport, Hold, copied, stand};
 use crate::base::Millis;
 use crate::law::children::End;
 use crate::law::hand_back::tree::{TreePath, named};
@@ -11,6 +11,9 @@ use crate::ui::pane::conversation::count;
 use crate::ui::pane::live::elapsed;
 use crate::ui::widget::row::Role;
 use crate::ui::widget::text::tame;
+
+/// How many conflicts are open of each child that left some.
+pub type Conflicted = BTreeMap<String, usize>;
 
 /// Most paths of one outcome that are named in a line.
 const NAMED_MAX: usize = 12;
@@ -51,9 +54,25 @@ pub fn hand_back_of(path: &str, row: &AgentRow) -> Option<String> {
 
 /// Whether a conflict of it is open, or one that its agents left, where the session has open ones of these agents. What
 /// came back to another agent is counted by that one's session: it counts as open here.
-pub fn open(path: &str, row: &AgentRow, conflicted: &BTreeSet<String>) -> bool {
-    let elsewhere = row.node.room.is_some() && hand_back_of(path, row).is_none();
-    elsewhere || row.end().is_some_and(|end| end.is_open(conflicted))
+/// was not counted yet is open, too.
+pub fn open(path: &str, row: &AgentRow, conflicted: Option<&Conflicted>) -> bool {
+    is_elsewhere(path, row) || row.end().is_some_and(|end| conflicted.is_none_or(|of| end.is_open(of)))
+}
+
+/// How many of its own conflicts are open; none: that is not known here.
+pub fn own_open(path: &str, row: &AgentRow, conflicted: Option<&Conflicted>) -> Option<usize> {
+    let name = hand_back_of(path, row)?;
+    conflicted.map(|open| open.get(&name).copied().unwrap_or(0))
+}
+
+/// Conflicts that it left in the copy of the agent that it worked for: they are open until that one has ended.
+pub fn in_copy(path: &str, row: &AgentRow) -> usize {
+    let report = row.end().and_then(|end| end.hand_back.as_ref());
+    report.filter(|_| is_elsewhere(path, row)).map_or(0, |report| report.conflicts.len())
+}
+
+fn is_elsewhere(path: &str, row: &AgentRow) -> bool {
+    row.node.room.is_some() && hand_back_of(path, row).is_none()
 }
 
 /// The mark of an end and its look: `⚑` conflicts that may be open, `✓` went well, `✗` did not.
@@ -80,8 +99,8 @@ fn ordinal(number: usize) -> String {
     format!("{number}{end}")
 }
 
-/// How it stands, in words, tame and on one line.
-pub fn says(row: &AgentRow) -> String {
+/// How it stands, in words, tame and on one line. `open`: how many of its own conflicts are; none: that is not known.
+pub fn says(row: &AgentRow, open: Option<usize>) -> String {
     match &row.state {
         AgentState::Waiting { number } => format!("waits for a place ({})", ordinal(*number)),
         AgentState::Preparing { files, of } => format!("copying {}", copied(*files, *of)).trim().to_owned(),
@@ -92,13 +111,13 @@ pub fn says(row: &AgentRow) -> String {
         AgentState::Stopping => "stopping".to_owned(),
         AgentState::HandingBack => "hands back".to_owned(),
         AgentState::Cut => "was cut off: it can go on".to_owned(),
-        AgentState::Ended(end) => told(end),
+        AgentState::Ended(end) => told(end, open),
     }
 }
 
 /// What came of it, the conflicts first: `1 conflict, 3 taken`; how it ended, where that was not an answer.
-pub fn told(end: &AgentEnd) -> String {
-    let back = end.hand_back.as_ref().map(HandBackReport::words);
+pub fn told(end: &AgentEnd, open: Option<usize>) -> String {
+    let back = end.hand_back.as_ref().map(|report| report.words_now(open));
     let failed = end.hand_back_failed().then(|| "its hand-back failed".to_owned());
     let how = (end.end != End::Answered || back.is_none()).then(|| end.end.words());
     let words: Vec<String> = back.into_iter().chain(failed).chain(how).collect();
@@ -107,10 +126,10 @@ pub fn told(end: &AgentEnd) -> String {
 
 /// The lists of what came back, one line each, those that matter most first: mark, words, look. `conflicted`: whose
 /// conflicts are open; none: that is not known, so all may be.
-pub fn lists(end: &AgentEnd, conflicted: Option<&BTreeSet<String>>) -> Vec<(&'static str, String, Role)> {
+pub fn lists(end: &AgentEnd, conflicted: Option<&Conflicted>) -> Vec<(&'static str, String, Role)> {
     let Some(report) = &end.hand_back else { return Vec::new() };
-    let open = |name: &str| conflicted.is_none_or(|open| open.contains(name));
-    let own = end.node.hand_back_name().is_none_or(|name| open(&name));
+    let open = |name: &str| conflicted.map_or(usize::MAX, |open| open.get(name).copied().unwrap_or(0));
+    let own = end.node.hand_back_name().map_or(usize::MAX, |name| open(&name));
     let conflicts = conflict_list(own, None, &report.conflicts);
     let below = report.below.iter().map(|below| match below.handed {
         true => conflict_list(open(&below.name), Some(&below.name), &below.conflicts),
@@ -130,11 +149,12 @@ pub fn lists(end: &AgentEnd, conflicted: Option<&BTreeSet<String>>) -> Vec<(&'st
 }
 
 /// A line for conflicts, of an agent's own agent where that is named; none without any.
-fn conflict_list(open: bool, of: Option<&str>, paths: &[TreePath]) -> Option<(&'static str, String, Role)> {
+fn conflict_list(open: usize, of: Option<&str>, paths: &[TreePath]) -> Option<(&'static str, String, Role)> {
     let conflicts = if paths.len() == 1 { "conflict" } else { "conflicts" };
     let of = of.map(|name| format!(" of {}", tame(name))).unwrap_or_default();
-    let (mark, resolved, role) =
-        if open { ("⚑", "", Role::Warning) } else { ("✓", ", resolved", Role::Ok) };
+    let (mark, role) = if open > 0 { ("⚑", Role::Warning) } else { ("✓", Role::Ok) };
+    let stands = stand(paths.len(), open);
+    let resolved = if stands.is_empty() { stands } else { format!(", {stands}") };
     let words = format!("{} {conflicts}{of}{resolved}: {}", paths.len(), named(paths, NAMED_MAX));
     (!paths.is_empty()).then_some((mark, words, role))
 }
@@ -178,4 +198,15 @@ pub fn time(row: &AgentRow, now: Millis) -> String {
         | AgentState::Stopping
         | AgentState::HandingBack => elapsed(now.since(row.began.unwrap_or(row.node.asked))),
     }
+}
+
+/// The title of the pane: how many work, and how many do not any more.
+pub fn title(state: &super::State) -> String {
+    let count = |what: fn(&AgentRow) -> bool| state.iter().filter(|(_, row)| what(row)).count();
+    let (work, ended) = (count(AgentRow::runs), count(super::over));
+    let cut = state.iter().count() - work - ended;
+    let many = [(work, ""), (ended, " ended"), (cut, " cut off")];
+    let many: Vec<String> =
+        many.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count}{word}")).collect();
+    if many.is_empty() { " Agents ".to_owned() } else { format!(" Agents ({}) ", many.join(" · ")) }
 }

@@ -29,6 +29,11 @@ pub const LEGEND: [(char, &str, &str); 18] = [
     ('←', "was called", "the child gave it another name (→: what it is called now)"),
 ];
 
+/// What a mark or letter means, shortly.
+pub(super) fn word(letter: char) -> &'static str {
+    LEGEND.iter().find(|(known, ..)| *known == letter).map_or("", |(_, short, _)| short)
+}
+
 /// Draws what these letters mean, a row each, at the end of a place that has room for all below `used` rows.
 pub(super) fn draw(letters: &[char], used: usize, place: Rect, buf: &mut Buffer, theme: &Theme) {
     let known: Vec<_> = LEGEND.iter().filter(|(mark, ..)| letters.contains(mark)).collect();

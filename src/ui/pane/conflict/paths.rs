@@ -127,9 +127,11 @@ fn paths(state: &mut State, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let place = Rect { y: area.y + row, height: rows.min(area.height - row), ..area };
         let marked = (at == state.selected).then_some(state.focus == Focus::Paths);
         line(hand_back, item, marked, place, buf, theme);
-        (used, _) = (usize::from(row + rows), letters.extend(letters_of(item).chars()));
+        (used, _) = (usize::from(row + rows), letters.extend(letters_of(item, 0).chars()));
     }
-    legend::draw(&letters, used, area, buf, theme);
+    if usize::from(area.width) < WORDS_FROM {
+        legend::draw(&letters, used, area, buf, theme);
+    }
     state.top = top;
 }
 
@@ -167,18 +169,26 @@ pub(super) fn at_row(hand_back: &HandBack, top: usize, row: u16, area: Rect) -> 
 /// Rows of a path: another name that does not fit beside it stands below it.
 fn rows(hand_back: &HandBack, at: usize, wide: u16) -> u16 {
     let below = item(hand_back, at).is_some_and(|item| {
-        let room = usize::from(wide).saturating_sub(2 + width(&letters_of(item)));
+        let room = usize::from(wide).saturating_sub(2 + width(&letters_of(item, usize::from(wide))));
         names(hand_back, item, room).1.is_some()
     });
     1 + u16::from(below)
 }
 
-/// What stands at the end of a path's row: its letter, and whether choices are kept for it.
-fn letters_of(item: Item<'_>) -> String {
-    match item {
-        Item::Path(path) if path.draft && path.is_open() => format!(" {}…", words::mark(path).1),
-        Item::Path(path) => format!(" {} ", words::mark(path).1),
-        Item::LeftOut(_) => " – ".to_owned(),
+/// Columns from which words stand in the place of the letters.
+const WORDS_FROM: usize = 46;
+
+/// What stands at the end of a path's row: its letter, and whether choices are kept for it; in words where there is room.
+fn letters_of(item: Item<'_>, wide: usize) -> String {
+    let (letter, draft) = match item {
+        Item::Path(path) => (words::mark(path).1, path.draft && path.is_open()),
+        Item::LeftOut(_) => ('–', false),
+    };
+    match (wide >= WORDS_FROM, draft) {
+        (true, true) => format!(" {}, {} ", legend::word(letter), legend::word('…')),
+        (true, false) => format!(" {} ", legend::word(letter)),
+        (false, true) => format!(" {letter}…"),
+        (false, false) => format!(" {letter} "),
     }
 }
 
@@ -204,7 +214,7 @@ fn line(
         Item::Path(path) => words::mark(path),
         Item::LeftOut(_) => ("·", '–', Role::Dim),
     };
-    let letters = letters_of(item);
+    let letters = letters_of(item, wide);
     let kept = width(&letters);
     let mut x = put(buf, place.x, place.y, mark, wide, ink(Look::from(role).style(theme)));
     x += put(buf, place.x + x as u16, place.y, " ", wide - x, style);

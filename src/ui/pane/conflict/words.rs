@@ -1,5 +1,6 @@
 //! The viewer's words: marks, letters, what a hunk, a path and a hand-back are called.
 
+use crate::api::agent::stand;
 use crate::api::hand_back::{ByHand, HandBack, HandBackPath, Sided};
 use crate::law::hand_back::merge1::{Clash, Verdict};
 use crate::law::hand_back::tree::{Obstacle, Version};
@@ -76,8 +77,9 @@ pub(super) fn counts(hand_back: &HandBack) -> String {
     }
     if conflicts > 0 {
         let noun = if conflicts == 1 { "conflict" } else { "conflicts" };
-        let open = if open == 0 { "none open".to_owned() } else { format!("{open} open") };
-        out.push(format!("{conflicts} {noun} ({open})"));
+        let stands = stand(conflicts, open);
+        let stands = if stands.is_empty() { format!("{open} open") } else { stands };
+        out.push(format!("{conflicts} {noun} ({stands})"));
     }
     if !hand_back.kept.is_empty() {
         out.push(format!("{} saved meanwhile and kept", hand_back.kept.len()));

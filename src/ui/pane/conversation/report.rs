@@ -1,6 +1,5 @@
 //! An agent's end in the conversation: a line of words, what came back from its copy, and its answer, folded.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::State;
@@ -8,7 +7,7 @@ use super::item::Body;
 use super::lay::{count, piece, words};
 use crate::api::agent::{AgentEnd, HandBackReport};
 use crate::api::entry::{Entry, EntryBody};
-use crate::ui::pane::agents;
+use crate::ui::pane::agents::{self, Conflicted};
 use crate::ui::pane::live::elapsed;
 use crate::ui::widget::markdown::{self, Doc};
 use crate::ui::widget::row::{Role, Row};
@@ -29,40 +28,45 @@ pub(super) struct Report {
     /// Its answer as Markdown, once needed.
     doc: Doc,
     /// Whose conflicts are open, of it and of its agents; none: they were not counted yet.
-    conflicted: Option<BTreeSet<String>>,
+    conflicted: Option<Conflicted>,
 }
 
 impl Report {
     fn of(entry: &Arc<Entry>, end: &AgentEnd) -> Self {
-        let (role, text) = Self::line(end, true);
+        let (role, text) = Self::line(end, None);
         Self { role, text, entry: Arc::clone(entry), doc: Doc::default(), conflicted: None }
     }
-    /// Its line, and how that looks. `open`: whether conflicts that it left may be open.
-    fn line(end: &AgentEnd, open: bool) -> (Role, String) {
-        let (mark, look) = agents::ended(end, open);
+    /// Its line, and how that looks. `conflicted`: the open conflicts, where they were counted.
+    fn line(end: &AgentEnd, conflicted: Option<&Conflicted>) -> (Role, String) {
+        let (mark, look) = agents::ended(end, conflicted.is_none_or(|open| end.is_open(open)));
+        let name = end.node.hand_back_name();
+        let open = name.zip(conflicted).map(|(name, open)| open.get(&name).copied().unwrap_or(0));
         // one that went well is no matter; the others are looked at
         let role = if look == Role::Ok { Role::Dim } else { Role::Warning };
         if end.again {
-            return (role, format!("agent {} {mark} handed back: {}", end.node.name, agents::told(end)));
+            return (
+                role,
+                format!("agent {} {mark} handed back: {}", end.node.name, agents::told(end, open)),
+            );
         }
         let tokens = match end.usage.total() {
             0 => String::new(),
             tokens => format!("{} tokens", count(tokens)),
         };
-        let facts = [agents::told(end), agents::calls(end.calls), tokens];
+        let facts = [agents::told(end, open), agents::calls(end.calls), tokens];
         let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
         let (name, took) = (&end.node.name, elapsed(end.duration));
         (role, format!("agent {name} {mark} {} · {took}", facts.join(" · ")))
     }
     /// The open conflicts were counted: whether anything of it is told differently now.
-    pub fn count(&mut self, conflicted: &BTreeSet<String>) -> bool {
+    pub fn count(&mut self, conflicted: &Conflicted) -> bool {
         let Some(end) = self.end() else { return false };
         if !end.hand_back.as_ref().is_some_and(HandBackReport::has_conflicts) {
             return false;
         }
-        let (role, text) = Self::line(end, end.is_open(conflicted));
-        let own = |name: &&String| end.is_open(&BTreeSet::from([(*name).clone()]));
-        let now = Some(conflicted.iter().filter(own).cloned().collect());
+        let (role, text) = Self::line(end, Some(conflicted));
+        let own = |(name, open): &(&String, &usize)| end.is_open(&[((*name).clone(), **open)].into());
+        let now = Some(conflicted.iter().filter(own).map(|(name, open)| (name.clone(), *open)).collect());
         let changed = self.conflicted != now || self.text != text;
         (self.role, self.text, self.conflicted) = (role, text, now);
         changed
@@ -151,7 +155,7 @@ impl Report {
 
 impl State {
     /// The open conflicts were counted; whether a report tells something else now.
-    pub(super) fn count_conflicts(&mut self, conflicted: &BTreeSet<String>) -> bool {
+    pub(super) fn count_conflicts(&mut self, conflicted: &Conflicted) -> bool {
         let mut changed = false;
         for item in &mut self.items {
             if let Body::Report(report) = &mut item.body

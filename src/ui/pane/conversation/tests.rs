@@ -53,7 +53,7 @@ impl Fake {
             cost: None,
             pending: Vec::new(),
             open_conflicts: 0,
-            conflicted: std::collections::BTreeSet::new(),
+            conflicted: std::collections::BTreeMap::new(),
             counted: 0,
             untold_ends: 0,
         };
