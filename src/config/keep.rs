@@ -2,42 +2,36 @@
 
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject};
 
-use crate::config::load::{SETTINGS_FILE, text_of};
-use crate::config::private;
-use crate::config::read::options;
+use crate::config::edit::edit;
+
+/// What the person does again once a broken file is mended.
+const THEN: &str = "choose";
 
 /// Sets the text `key` (of the first level) of the user's settings file, which is made if it is not there. The file;
 /// `Err` says why not. Blocking.
 pub fn keep_text(config_dir: &Path, key: &str, value: &str) -> Result<PathBuf, String> {
-    let file = config_dir.join(SETTINGS_FILE);
-    let text = text_of(&file).map_err(|problem| problem.to_string())?.unwrap_or_default();
-    let changed = with_text(&text, key, value).map_err(|why| format!("{}: {why}", file.display()))?;
-    private::replace_keeping_mode(&file, changed.as_bytes())?;
-    Ok(file)
+    edit(config_dir, THEN, |settings| Ok(set(settings, key, value)))
 }
 
-fn with_text(text: &str, key: &str, value: &str) -> Result<String, String> {
-    let (bom, text) = match text.strip_prefix('\u{feff}') {
-        Some(rest) => ("\u{feff}", rest),
-        None => ("", text),
-    };
-    let text = if text.trim().is_empty() { "{}\n" } else { text };
-    let mend = "mend it (`windlass config check` says where), then choose again";
-    let root = CstRootNode::parse(text, &options()).map_err(|error| format!("{error}; {mend}"))?;
-    let object = root.object_value_or_create().ok_or(format!("is not an object of settings; {mend}"))?;
+fn set(settings: &CstObject, key: &str, value: &str) -> bool {
     let value = CstInputValue::String(value.into());
-    match object.get(key) {
+    match settings.get(key) {
         Some(property) => property.set_value(value),
-        None => drop(object.append(key, value)),
+        None => drop(settings.append(key, value)),
     }
-    Ok(format!("{bom}{root}"))
+    true
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::edit::edited;
+
+    fn with_text(text: &str, key: &str, value: &str) -> Result<String, String> {
+        edited(text, THEN, |settings| Ok(set(settings, key, value))).map(Option::unwrap_or_default)
+    }
 
     #[test]
     fn a_setting_is_changed_in_place_and_comments_stay() {

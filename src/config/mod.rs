@@ -5,6 +5,7 @@
 //! `keys`, `keep` and `rule` (what is chosen on the screen), `show` (what `windlass config` prints). Nothing here
 //! names a provider or a theme: `main` hands them on.
 
+mod edit;
 pub mod extras;
 pub mod keep;
 pub mod keys;

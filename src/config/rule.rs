@@ -2,56 +2,44 @@
 
 use std::path::Path;
 
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject};
 
-use crate::config::load::{SETTINGS_FILE, text_of};
-use crate::config::private;
-use crate::config::read::options;
+use crate::config::edit::edit;
 use crate::law::access::rule::{Rule, Scope};
+
+/// What the person does again once a broken file is mended.
+const THEN: &str = "answer";
 
 /// Adds `rule` to `permissions.allow` of the user's settings file, which is made if it is not there. A
 /// rule that is there already is not added again. `Err` says why not. Blocking.
 pub fn allow_always(config_dir: &Path, rule: &str) -> Result<(), String> {
     let rule = Rule::parse(rule, Scope::User)?.text;
-    let file = config_dir.join(SETTINGS_FILE);
-    let text = text_of(&file).map_err(|problem| problem.to_string())?.unwrap_or_default();
-    let changed = with_rule(&text, &rule).map_err(|why| format!("{}: {why}", file.display()))?;
-    match changed {
-        Some(changed) => private::replace_keeping_mode(&file, changed.as_bytes()),
-        None => Ok(()),
-    }
+    edit(config_dir, THEN, |settings| add(settings, &rule)).map(drop)
 }
 
-/// The text with the rule in it; none if it is there already.
-fn with_rule(text: &str, rule: &str) -> Result<Option<String>, String> {
-    let (bom, text) = match text.strip_prefix('\u{feff}') {
-        Some(rest) => ("\u{feff}", rest),
-        None => ("", text),
-    };
-    let text = if text.trim().is_empty() { "{}\n" } else { text };
-    let mend = "mend it (`windlass config check` says where), then answer again";
-    let root = CstRootNode::parse(text, &options()).map_err(|error| format!("{error}; {mend}"))?;
-    let object = root.object_value_or_create().ok_or(format!("is not an object of settings; {mend}"))?;
-    let permissions = object
-        .object_value_or_create("permissions")
-        .ok_or(format!("`permissions` is not an object; {mend}"))?;
-    let allow = permissions
-        .array_value_or_create("allow")
-        .ok_or(format!("`permissions.allow` is not a list; {mend}"))?;
+/// Adds the rule; whether it was not there.
+fn add(settings: &CstObject, rule: &str) -> Result<bool, String> {
+    let permissions =
+        settings.object_value_or_create("permissions").ok_or("`permissions` is not an object")?;
+    let allow = permissions.array_value_or_create("allow").ok_or("`permissions.allow` is not a list")?;
     let there = allow.elements().iter().any(|element| {
         element.as_string_lit().and_then(|lit| lit.decoded_value().ok()).is_some_and(|text| text == rule)
     });
-    if there {
-        return Ok(None);
+    if !there {
+        allow.ensure_multiline();
+        allow.append(CstInputValue::String(rule.into()));
     }
-    allow.ensure_multiline();
-    allow.append(CstInputValue::String(rule.into()));
-    Ok(Some(format!("{bom}{root}")))
+    Ok(!there)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::edit::edited;
+
+    fn with_rule(text: &str, rule: &str) -> Result<Option<String>, String> {
+        edited(text, THEN, |settings| add(settings, rule))
+    }
 
     #[test]
     fn a_rule_is_added_in_place_and_comments_stay() {
