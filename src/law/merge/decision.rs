@@ -36,15 +36,7 @@ impl Decision {
 
     /// What was written by hand, if it was.
     pub fn by_hand(&self) -> Option<&[u8]> {
-        match &self.choice {
-            Choice::Edited(text) => Some(text),
-            Choice::Open
-            | Choice::Parent
-            | Choice::Child
-            | Choice::Both
-            | Choice::BothChildFirst
-            | Choice::Base => None,
-        }
+        self.choice.by_hand()
     }
 }
 

@@ -200,16 +200,8 @@ fn longer(longest: Option<usize>) -> usize {
 
 /// The length of the markers: longer than what the texts have of them, those written by hand too.
 fn size(resolution: &Resolution) -> usize {
-    let edited = resolution.choices().iter().filter_map(|choice| match choice {
-        Choice::Edited(text) => Some(longest(text)),
-        Choice::Open
-        | Choice::Parent
-        | Choice::Child
-        | Choice::Both
-        | Choice::BothChildFirst
-        | Choice::Base => None,
-    });
-    longer(edited.max()).max(size_of(resolution.three()))
+    let edited = resolution.choices().iter().filter_map(Choice::by_hand);
+    longer(edited.map(longest).max()).max(size_of(resolution.three()))
 }
 
 fn is_marker(line: &[u8], size: usize) -> bool {

@@ -39,6 +39,21 @@ pub enum Choice {
     Edited(Arc<[u8]>),
 }
 
+impl Choice {
+    /// What was written by hand, if it was.
+    pub fn by_hand(&self) -> Option<&[u8]> {
+        match self {
+            Choice::Edited(text) => Some(text),
+            Choice::Open
+            | Choice::Parent
+            | Choice::Child
+            | Choice::Both
+            | Choice::BothChildFirst
+            | Choice::Base => None,
+        }
+    }
+}
+
 /// Where a line of the result is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
