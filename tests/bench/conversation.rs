@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::sample::answer;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use windlass::api::access::Mode;
@@ -51,16 +52,6 @@ pub fn record() -> Record {
         status: Arc::new(status),
         revision: 1,
     }
-}
-
-/// An answer of some lines: headings, prose, lists, tables and code.
-fn answer(lines: usize) -> String {
-    let page = "## A heading of a part\n\nSome **bold** text with `code`, a [link](https://example.org) and enough \
-words to be wrapped at any width that a terminal has.\n\n- one thing\n- another, *stressed*\n  - nested\n\n\
-| name | value |\n|---|---:|\n| a | 1 |\n| b | 22 |\n\n```rust\nfn main() {\n    let answer = 42;\n    \
-println!(\"{answer}\");\n}\n```\n\n";
-    let count = page.lines().count();
-    page.repeat(lines.div_ceil(count))
 }
 
 fn draw(state: &mut State, buffer: &mut Buffer, theme: &Theme) {

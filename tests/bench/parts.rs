@@ -5,6 +5,7 @@ mod conversation;
 mod diff;
 mod frame;
 mod process;
+mod sample;
 mod store;
 mod viewer;
 mod wire;

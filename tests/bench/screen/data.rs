@@ -2,22 +2,14 @@
 
 use std::time::Duration;
 
+pub use crate::sample::answer;
+
 /// Lines of a long conversation.
 pub const LINES: usize = 100_000;
 /// Messages it is cut into.
 pub const MESSAGES: usize = 2_000;
 /// Bytes of the longest line.
 const LONGEST: usize = 120_000;
-
-/// An answer of some lines: headings, prose, lists, tables and code.
-pub fn answer(lines: usize) -> String {
-    let page = "## A heading of a part\n\nSome **bold** text with `code`, a [link](https://example.org) and enough \
-words to be wrapped at any width that a terminal has.\n\n- one thing\n- another, *stressed*\n  - nested\n\n\
-| name | value |\n|---|---:|\n| a | 1 |\n| b | 22 |\n\n```rust\nfn main() {\n    let answer = 42;\n    \
-println!(\"{answer}\");\n}\n```\n\n";
-    let count = page.lines().count();
-    page.repeat(lines.div_ceil(count))
-}
 
 /// A log of chats as some programs keep it: what was said, what commands printed as quotes, whole files as code, and one
 /// line of 120 000 bytes.

@@ -13,6 +13,8 @@ mod paced;
 #[allow(dead_code)]
 #[path = "../../it/screen/record.rs"]
 mod record;
+#[path = "../sample.rs"]
+mod sample;
 #[allow(dead_code)]
 mod shortest;
 mod stage;
