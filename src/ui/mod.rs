@@ -14,6 +14,8 @@ pub mod action;
 pub mod agent_view;
 /// What the agents pane wants, done.
 mod agents_update;
+/// What is asked right after the screen stands.
+mod begin;
 /// The title line and the status line.
 mod chrome;
 /// Copying through the terminal.

@@ -1,7 +1,10 @@
 //! The loop: one thread, one `poll` over the terminal, the wake, the signals and a deadline.
 //!
 //! It drains all that came, then draws once. It never waits for anything else; with nothing to do it
-//! has no deadline at all. It is the only place of the screen that reads a clock.
+//! has no deadline at all. It is the only place of the screen that reads a clock. Not here: what the model wants done
+//! outside of itself (`carry_out`).
+
+mod carry_out;
 
 use std::os::fd::AsFd as _;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -11,12 +14,13 @@ use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::api::board::Phase;
-use crate::api::command::{Command, Query};
+use crate::api::command::Command;
 use crate::api::job::Notify;
 use crate::base::Millis;
-use crate::link::{Front, Host, Leave, Next};
+use crate::link::{Front, Host, Next};
 use crate::ui::agent_view;
-use crate::ui::clipboard::{Between, between, copy};
+use crate::ui::begin::begin;
+use crate::ui::clipboard::{Between, between};
 use crate::ui::conflict_update;
 use crate::ui::depth::{Depth, depth, links, titled};
 use crate::ui::ends;
@@ -24,10 +28,10 @@ use crate::ui::glyphs;
 use crate::ui::input::{Input, Reader};
 use crate::ui::job_view;
 use crate::ui::linear;
-use crate::ui::model::{Asker, Model, UiOptions};
+use crate::ui::model::{Model, UiOptions};
 use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::pace::{Motion, Pacer};
-use crate::ui::pane::{composer, conflict};
+use crate::ui::pane::conflict;
 use crate::ui::select_update::RAW;
 use crate::ui::signals::{Signal, Signals};
 use crate::ui::terminal::{Got, Terminal, UiError, Wanted};
@@ -52,7 +56,8 @@ pub fn run(
     }
     let mut screen = Screen::start(front, wake, &options, host)?;
     screen.draw();
-    screen.begin(&options);
+    let effects = begin(&mut screen.model, &options, screen.clock.now());
+    screen.carry_out(effects);
     loop {
         if let Some(exit) = screen.turn() {
             // What is typed outlives the screen. A session that is gone has kept what it knew.
@@ -179,24 +184,6 @@ impl<'a> Screen<'a> {
             raw: false,
             stopping: false,
         })
-    }
-
-    /// What is asked right after the first frame.
-    fn begin(&mut self, options: &UiOptions) {
-        let effect = self.model.ask(Asker::Commands, Query::Commands);
-        self.carry_out(vec![effect]);
-        if options.alone {
-            self.tell(Msg::Conflict(conflict::Msg::Enter));
-        }
-        if let Some(text) = options.prompt.clone() {
-            self.carry_out(vec![Effect::Send(Command::Send { text, images: Vec::new(), after_turn: false })]);
-        }
-        if options.first_run {
-            self.tell(Msg::Welcome);
-        }
-        if options.ask_trust {
-            self.tell(Msg::AskTrust);
-        }
     }
 
     fn tell(&mut self, msg: Msg) {
@@ -489,100 +476,5 @@ impl<'a> Screen<'a> {
         }
         self.reader = Reader::default();
         self.pacer.input();
-    }
-
-    /// Leaves the terminal, lets another program have it, and comes back.
-    /// Told to end meanwhile, it does not come back: the other program is asked to end as well.
-    fn outside<T>(&mut self, what: impl FnOnce(&mut dyn Host, Leave<'_>) -> T) -> T {
-        self.terminal.pause();
-        let leaving = &mut self.leaving;
-        let signals = &self.signals;
-        let mut look = |came: Vec<Signal>| {
-            // an interrupt or a quit by key was meant for the other program
-            for signal in came {
-                match signal {
-                    Signal::Terminate => *leaving = Some(Exit::Ended(15)),
-                    Signal::HangUp => *leaving = Some(Exit::Ended(1)),
-                    Signal::Resize | Signal::Continue | Signal::Stop => {}
-                    Signal::Interrupt | Signal::Quit => {}
-                }
-            }
-            leaving.is_some()
-        };
-        let host = &mut *self.host;
-        let out = signals.with_children(|| what(host, &mut |ms| look(signals.wait(ms))));
-        if !look(signals.take()) {
-            self.reenter();
-        }
-        out
-    }
-
-    fn carry_out(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
-            self.pacer.input();
-            match effect {
-                Effect::Send(command) => self.send(command),
-                Effect::Copy(text) => {
-                    let said = copy(&text, self.between).map(|(bytes, said)| {
-                        self.terminal.write(&bytes);
-                        said
-                    });
-                    self.tell(Msg::Say(said.unwrap_or_else(|why| why)));
-                }
-                Effect::Edit(text) => match self.outside(|host, leave| host.edit_text(&text, leave)) {
-                    Ok(text) => self.tell(Msg::Composer(composer::Msg::Edited(text))),
-                    Err(why) => self.tell(Msg::Say(why)),
-                },
-                Effect::EditMerge(name, bytes) => {
-                    match self.outside(|host, leave| host.edit_bytes(&name, &bytes, leave)) {
-                        Ok(bytes) => self.tell(Msg::Conflict(conflict::Msg::Edited(bytes))),
-                        Err(why) => self.tell(Msg::Say(why)),
-                    }
-                }
-                Effect::Page(text) => {
-                    if let Err(why) = self.outside(|host, leave| host.page_text(&text, leave)) {
-                        self.tell(Msg::Say(why));
-                    }
-                }
-                Effect::ReadImage(path) => match self.host.read_image(path.as_deref()) {
-                    Ok(image) => self.tell(Msg::Composer(composer::Msg::Image(image))),
-                    Err(why) => {
-                        if let Some(path) = path {
-                            self.tell(Msg::Composer(composer::Msg::NoImage(path)));
-                        }
-                        self.tell(Msg::Say(why));
-                    }
-                },
-                Effect::KeepTheme(name) => {
-                    let said = match self.host.keep_theme(&name) {
-                        Ok(file) => format!("theme {name}, kept in {file}"),
-                        Err(why) => format!("theme {name}, for now: {why}"),
-                    };
-                    self.tell(Msg::Say(said));
-                }
-                Effect::Suspend => self.outside(|host, _| host.suspend()),
-                Effect::Dump => {
-                    let text = self.model.ring.dump();
-                    let said = match self.host.keep_dump(&text) {
-                        Ok(file) => format!("the last messages are in {file}"),
-                        Err(why) => why,
-                    };
-                    self.tell(Msg::Say(said));
-                }
-                Effect::Redraw => {
-                    self.writer.forget();
-                    self.model.raw.as_mut().into_iter().for_each(|raw| raw.forget());
-                }
-                Effect::Leave(exit) => (self.leaving, self.leave_jobs) = (Some(exit), false),
-                Effect::LeaveJobs(exit) => (self.leaving, self.leave_jobs) = (Some(exit), true),
-            }
-        }
-    }
-
-    fn send(&mut self, command: Command) {
-        self.stopping |= matches!(command, Command::Interrupt);
-        if let Err(command) = self.front.send(command) {
-            self.tell(Msg::NotSent(command));
-        }
     }
 }

@@ -19,12 +19,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use asks::Asks;
 use voice::Voice;
 
-use crate::api::command::{Command, Query};
+use crate::api::command::Command;
 use crate::base::Millis;
 use crate::link::{Front, Host, Leave, Next, Wake};
+use crate::ui::begin::begin;
 use crate::ui::clipboard::{Between, between, copy};
 use crate::ui::glyphs::{self, Set};
-use crate::ui::model::{Asker, Model, UiOptions};
+use crate::ui::model::{Model, UiOptions};
 use crate::ui::msg::{Effect, Exit, Left, Msg};
 use crate::ui::overlay::Overlay;
 use crate::ui::overlay::list::Goal;
@@ -147,17 +148,8 @@ impl<'a> Lines<'a> {
             status.profile
         );
         self.print(&told);
-        let effect = self.model.ask(Asker::Commands, Query::Commands);
-        self.carry_out(vec![effect]);
-        if let Some(text) = options.prompt.clone() {
-            self.carry_out(vec![Effect::Send(Command::Send { text, images: Vec::new(), after_turn: false })]);
-        }
-        if options.first_run {
-            self.tell(Msg::Welcome);
-        }
-        if options.ask_trust {
-            self.tell(Msg::AskTrust);
-        }
+        let effects = begin(&mut self.model, options, self.clock.now());
+        self.carry_out(effects);
     }
 
     /// Adds a line at the end.
