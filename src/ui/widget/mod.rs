@@ -4,6 +4,8 @@
 pub mod align;
 /// A scrollbar.
 pub mod bar;
+/// Colours of texts, kept.
+pub mod colours;
 /// A unified diff as rows.
 pub mod diff;
 /// Fuzzy choice.

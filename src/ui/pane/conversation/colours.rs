@@ -1,13 +1,13 @@
 //! The colours of code, in blocks and in diffs: asked for when it is drawn, kept while it is near.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::item::{Body, Item};
 use super::lay::CALL_BLOCKS;
 use crate::link::Wake;
+use crate::ui::widget::colours;
 use crate::ui::widget::diff::{Diff, Stream};
-use crate::ui::widget::highlight::{BLOCK_LINES, CodeId, Coloured, Highlighter, JOB_LINES, Runs};
+use crate::ui::widget::highlight::{BLOCK_LINES, CodeId};
 use crate::ui::widget::markdown::Kind;
 use crate::ui::widget::row::Role;
 
@@ -16,52 +16,29 @@ const LINES_MAX: usize = 20_000;
 /// Jobs asked for at one time for one block.
 const JOBS_AT_ONCE: usize = 4;
 
-#[derive(Debug, Default)]
-struct Block {
-    lines: Vec<Runs>,
-    asked: u32,
-    stopped: bool,
-    used: u64,
-}
-
 /// Colours by block.
 #[derive(Debug)]
-pub(super) struct Colours {
-    highlighter: Highlighter,
-    blocks: HashMap<CodeId, Block>,
-    frame: u64,
-}
+pub(super) struct Colours(colours::Colours);
 
 impl Colours {
     pub fn new(wake: Wake) -> Self {
-        Self { highlighter: Highlighter::new(wake), blocks: HashMap::new(), frame: 0 }
+        Self(colours::Colours::new(wake))
     }
     /// Forgets all, as for another branch.
     pub fn clear(&mut self) {
-        self.blocks.clear();
+        self.0.clear();
     }
     /// The colours of a line, if they are known.
     pub fn line(&self, id: CodeId, line: u32) -> Option<&[(u32, Role)]> {
-        self.blocks.get(&id)?.lines.get(line as usize).map(|runs| &**runs)
+        self.0.line(id, line as usize)
     }
     /// Whether colours that were asked for have not come yet.
     pub fn owes(&self) -> bool {
-        self.highlighter.owes()
+        self.0.owes()
     }
     /// Takes what has come; for each, the item, the first block, and the lines.
     pub fn take(&mut self) -> Vec<(CodeId, Range<u32>)> {
-        let mut out = Vec::new();
-        for Coloured { id, from, lines, stopped } in self.highlighter.take() {
-            let Some(block) = self.blocks.get_mut(&id) else { continue };
-            if block.lines.len() as u32 != from {
-                continue;
-            }
-            let to = from + lines.len() as u32;
-            block.lines.extend(lines);
-            block.stopped |= stopped;
-            out.push((id, from..to));
-        }
-        out
+        self.0.take()
     }
     /// A block of code is drawn: asks for the colours of its lines up to its end.
     pub fn want(&mut self, item: &Item, block: usize) {
@@ -87,7 +64,7 @@ impl Colours {
             return;
         };
         let Some(begin) = doc.blocks().get(first as usize).map(|block| block.lines.start) else { return };
-        let asked = self.blocks.get(&(item.id, first)).map_or(0, |known| known.asked);
+        let asked = self.0.asked((item.id, first));
         let mut end = (of.lines.end - begin).min(BLOCK_LINES);
         // the last line of an open block may still grow
         if !doc.finished() && block >= doc.settled() && end > asked {
@@ -112,26 +89,10 @@ impl Colours {
     }
     /// Asks for the colours of the lines up to `end` that were not asked for.
     fn ask(&mut self, id: CodeId, lang: &str, end: u32, lines: &dyn Fn(Range<u32>) -> Vec<String>) {
-        let known = self.blocks.entry(id).or_default();
-        known.used = self.frame;
-        for _ in 0..JOBS_AT_ONCE {
-            if known.stopped || known.asked >= end {
-                break;
-            }
-            let to = end.min(known.asked + JOB_LINES as u32);
-            if !self.highlighter.ask(id, lang, known.asked, lines(known.asked..to)) {
-                break;
-            }
-            known.asked = to;
-        }
+        self.0.ask(id, lang, end, JOBS_AT_ONCE, lines);
     }
     /// A frame was drawn: the colours of what is far away go when there are too many.
     pub fn drawn(&mut self) {
-        let lines: usize = self.blocks.values().map(|block| block.lines.len()).sum();
-        if lines > LINES_MAX {
-            let now = self.frame;
-            self.blocks.retain(|_, block| block.used >= now);
-        }
-        self.frame += 1;
+        self.0.drawn(LINES_MAX);
     }
 }
