@@ -62,9 +62,23 @@ impl Table {
 
 /// Aligns the versions; rows that none of the `sides` has a line in are left away.
 pub fn table(three: &Three, regions: &[Region], whitespace: Whitespace, sides: &[Side]) -> Table {
+    until(three, regions, whitespace, sides, &|| false).unwrap_or_default()
+}
+
+/// The same, broken off between two regions where `stop` says so: none then.
+pub fn until(
+    three: &Three,
+    regions: &[Region],
+    whitespace: Whitespace,
+    sides: &[Side],
+    stop: &dyn Fn() -> bool,
+) -> Option<Table> {
     let mut rows = Vec::with_capacity(three.len(Side::Base) + 64);
     let mut starts = Vec::with_capacity(regions.len() + 1);
     for (at, region) in regions.iter().enumerate() {
+        if stop() {
+            return None;
+        }
         starts.push(rows.len());
         if region.changed == Changed::Nobody {
             let first = [region.base.start, region.parent.start, region.child.start];
@@ -79,7 +93,7 @@ pub fn table(three: &Three, regions: &[Region], whitespace: Whitespace, sides: &
         }
     }
     starts.push(rows.len());
-    Table { rows, starts }
+    Some(Table { rows, starts })
 }
 
 /// A line as it is compared.

@@ -18,6 +18,19 @@ fn shown(base: &str, parent: &str, child: &str) -> Vec<String> {
 }
 
 #[test]
+fn it_is_broken_off_between_two_regions() {
+    let three = Three::new(b"a\nb\nc\n", b"A\nb\nc\n", b"a\nb\nC\n");
+    let regions = three.regions(Whitespace::Counts);
+    let looks = std::cell::Cell::new(0);
+    let stop = || {
+        looks.set(looks.get() + 1);
+        looks.get() > 2
+    };
+    assert!(until(&three, &regions, Whitespace::Counts, &SIDES, &stop).is_none());
+    assert_eq!(looks.get(), 3);
+}
+
+#[test]
 fn what_became_of_a_line_stands_beside_it() {
     let rows = shown(
         "fn skip\n  while self.peek\n    self.bump();\n  }\n",

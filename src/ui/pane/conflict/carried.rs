@@ -101,8 +101,13 @@ impl Open {
         (!draft.is_empty()).then_some(draft)
     }
 
-    /// Takes up what was decided: what fits what is there now, and the rest for later.
-    pub(super) fn take_up(&mut self, versions: Option<Versions>, carried: Carried) -> Counted {
+    /// Takes up what was decided: what fits what is there now, and the rest for later. None: `stop` said so meanwhile.
+    pub(super) fn take_up(
+        &mut self,
+        versions: Option<Versions>,
+        carried: Carried,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Counted> {
         let Carried { resolution, draft: Draft { whole, decisions, executable, backs }, was } = carried;
         self.rest.whole = whole.filter(|(version, choice)| {
             let form = self.form.as_mut().filter(|_| *version == self.sides.parent.version);
@@ -114,7 +119,7 @@ impl Open {
                     Some(resolution) => resolution.again(three),
                     None => Resolution::resumed(three, decisions, &backs),
                 };
-                let mut text = Text::of(now, &sides, None);
+                let mut text = Text::of(now, &sides, None, stop)?;
                 let turned = match (was, &resolution) {
                     (Was::Text { .. }, Some(old)) if go_on(&mut text, old, was) => {
                         Some("the hunk that you looked at is another one now")
@@ -124,12 +129,14 @@ impl Open {
                 };
                 (text.executable, text.mode_made) = (executable.unwrap_or(mode), executable.is_some());
                 self.text = Some(text);
-                Counted { kept, lost, by_hand, waiting: 0, turned }
+                Some(Counted { kept, lost, by_hand, waiting: 0, turned })
             }
             looked_at => {
-                self.text = looked_at
-                    .map(|of| Text::of(Resolution::new(of.three), &of.seen, of.fixed))
-                    .filter(|text| !text.hunks().is_empty());
+                let text = match looked_at {
+                    Some(of) => Some(Text::of(Resolution::new(of.three), &of.seen, of.fixed, stop)?),
+                    None => None,
+                };
+                self.text = text.filter(|text| !text.hunks().is_empty());
                 let waiting = decisions.len();
                 (self.waits, self.rest.executable) = (resolution, executable);
                 (self.rest.decisions, self.rest.backs) = (decisions, backs);
@@ -139,7 +146,7 @@ impl Open {
                     Was::Nothing => None,
                 };
                 let turned = turned.filter(|_| self.form.is_some());
-                Counted { waiting, turned, ..Counted::default() }
+                Some(Counted { waiting, turned, ..Counted::default() })
             }
         }
     }

@@ -30,12 +30,18 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Opens a path, with what was decided of it.
-    pub fn new(id: u64, sides: Sides, by_hand: ByHand, carried: Carried) -> (Open, Counted) {
+    /// Opens a path, with what was decided of it; none: `stop` said so meanwhile.
+    pub fn new(
+        id: u64,
+        sides: Sides,
+        by_hand: ByHand,
+        carried: Carried,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<(Open, Counted)> {
         let (form, text) = parts(&sides, by_hand);
         let mut new = Open { id, sides, by_hand, form, text: None, waits: None, rest: Draft::default() };
-        let counted = new.take_up(text, carried);
-        (new, counted)
+        let counted = new.take_up(text, carried, stop)?;
+        Some((new, counted))
     }
 
     /// That one side of a merge is empty, and was not, in words: it may stand for a removal.

@@ -10,7 +10,7 @@ use crate::law::merge::back::Back;
 use crate::law::merge::decision::Decision;
 use crate::law::merge::regions::{Changed, Ending, Side, Whitespace};
 use crate::law::merge::resolution::{Choice, Resolution};
-use crate::ui::widget::align::{Table, table};
+use crate::ui::widget::align::{Table, table, until};
 
 /// Rows above a hunk that is brought into sight.
 const ABOVE: usize = 3;
@@ -57,7 +57,13 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub fn of(resolution: Resolution, sides: &[Side], fixed: Option<Said>) -> Text {
+    /// A text that is opened; none: `stop` said so meanwhile.
+    pub fn of(
+        resolution: Resolution,
+        sides: &[Side],
+        fixed: Option<Said>,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Text> {
         let kinds: Vec<Ending> = [Side::Base, Side::Parent, Side::Child]
             .into_iter()
             .map(|side| resolution.three().bytes(side))
@@ -76,7 +82,7 @@ impl Text {
         let first = resolution.open().next().or(hunks.first().copied());
         let laid = (false, Whitespace::Counts);
         let mut new = Text {
-            table: table(resolution.three(), resolution.regions(), laid.1, sides),
+            table: until(resolution.three(), resolution.regions(), laid.1, sides, stop)?,
             resolution,
             sides: sides.to_vec(),
             fixed,
@@ -99,7 +105,7 @@ impl Text {
             laid,
         };
         new.count();
-        new
+        Some(new)
     }
 
     /// The versions that are seen.

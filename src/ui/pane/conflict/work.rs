@@ -1,9 +1,11 @@
 //! Long texts are compared beside the screen's thread: a path is opened, or taken up again after a change outside, while
 //! the screen answers keys.
 //!
-//! What is not waited for any more is dropped when it comes. Not here: what is done with it (`answer`).
+//! What is not waited for any more is broken off between two regions, and dropped where it comes all the same. Not here: what is done with it (`answer`).
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,10 +18,13 @@ use crate::link::Wake;
 
 /// Bytes of the three versions together that are compared at once.
 const AT_ONCE: usize = 256 * 1024;
-/// Threads that compare at one time: one whose work is not waited for any more cannot be stopped.
+/// Threads that compare at one time: one whose work is not waited for any more stops between two regions only.
 const THREADS: usize = 2;
 /// What is done and not taken yet: more than can come between two questions, each of which throws away what waits.
 const MADE_MAX: usize = 2 * THREADS;
+
+/// No path has this id.
+const NOBODY: u64 = 0;
 
 /// A path to be opened.
 #[derive(Debug)]
@@ -61,6 +66,8 @@ struct Todo {
 /// Who compares.
 pub(super) struct Worker {
     todo: Arc<Mutex<Todo>>,
+    /// The id of what is waited for: who compares another one stops.
+    current: Arc<AtomicU64>,
     made: (SyncSender<Made>, Receiver<Made>),
     wake: Wake,
     /// What is waited for: its id, whose, and which.
@@ -77,16 +84,23 @@ fn lock(todo: &Mutex<Todo>) -> MutexGuard<'_, Todo> {
     todo.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn make(wanted: Wanted) -> Made {
+/// Opens a path; none: `stop` said so meanwhile.
+fn make(wanted: Wanted, stop: &dyn Fn() -> bool) -> Option<Made> {
     let Wanted { id, sides, by_hand, carried, then } = wanted;
-    let (open, counted) = Open::new(id, sides, by_hand, carried);
-    Made { open, counted, then }
+    let (open, counted) = Open::new(id, sides, by_hand, carried, stop)?;
+    Some(Made { open, counted, then })
 }
 
 impl Worker {
     /// Nothing is to be done. `wake` makes the screen look when something is done.
     pub fn new(wake: Wake) -> Worker {
-        Worker { todo: Arc::default(), made: sync_channel(MADE_MAX), wake, waits: None }
+        Worker {
+            todo: Arc::default(),
+            current: Arc::default(),
+            made: sync_channel(MADE_MAX),
+            wake,
+            waits: None,
+        }
     }
 
     /// Opens a path: what is short, or nobody can be asked to do, at once.
@@ -94,20 +108,22 @@ impl Worker {
         let sides = &wanted.sides;
         let bytes = [&sides.base, &sides.parent, &sides.theirs].map(|side| side.bytes.as_ref());
         if bytes.into_iter().flatten().map(|bytes| bytes.len()).sum::<usize>() <= AT_ONCE {
-            return Some(make(wanted));
+            return make(wanted, &|| false);
         }
         self.waits = Some((wanted.id, sides.child.clone(), sides.path.clone()));
         self.throw_away();
+        self.current.store(wanted.id, Relaxed);
         let mut todo = lock(&self.todo);
         todo.next = Some(wanted);
         if todo.threads < THREADS {
             let (shared, made, wake) = (self.todo.clone(), self.made.0.clone(), self.wake.clone());
+            let current = self.current.clone();
             let thread = std::thread::Builder::new().name("compare".into());
-            match thread.spawn(move || work(&shared, &made, &wake)) {
+            match thread.spawn(move || work(&shared, &current, &made, &wake)) {
                 Ok(_) => todo.threads += 1,
                 Err(_) if todo.threads == 0 => {
                     self.waits = None;
-                    return todo.next.take().map(make);
+                    return todo.next.take().and_then(|wanted| make(wanted, &|| false));
                 }
                 Err(_) => {}
             }
@@ -118,6 +134,7 @@ impl Worker {
     /// What is under way is not waited for any more.
     pub fn cancel(&mut self) {
         self.waits = None;
+        self.current.store(NOBODY, Relaxed);
         lock(&self.todo).next = None;
         self.throw_away();
     }
@@ -150,7 +167,7 @@ impl Worker {
 }
 
 /// A thread: does what is next until nothing is.
-fn work(todo: &Mutex<Todo>, made: &SyncSender<Made>, wake: &Wake) {
+fn work(todo: &Mutex<Todo>, current: &AtomicU64, made: &SyncSender<Made>, wake: &Wake) {
     loop {
         let wanted = {
             let mut todo = lock(todo);
@@ -162,8 +179,10 @@ fn work(todo: &Mutex<Todo>, made: &SyncSender<Made>, wake: &Wake) {
                 }
             }
         };
+        let id = wanted.id;
+        let Some(done) = make(wanted, &|| current.load(Relaxed) != id) else { continue };
         // a screen that is gone waits for nothing
-        if made.send(make(wanted)).is_err() {
+        if made.send(done).is_err() {
             return;
         }
         wake();
