@@ -95,7 +95,7 @@ fn facts(model: &Model) -> Vec<Fact> {
     match (status.open_conflicts, in_copies) {
         (0, 0) => {}
         (open, 0) => fact(conflicts(open), 1),
-        (open, below) if open == 0 => fact(format!("{} in a copy", conflicts(below)), 1),
+        (0, below) => fact(format!("{} in a copy", conflicts(below)), 1),
         (open, below) => fact(format!("{}, {below} in a copy", conflicts(open)), 1),
     }
     if status.trusted == Some(false) {

@@ -165,7 +165,7 @@ fn what_an_agents_agent_left_is_opened_by_its_name_once_that_has_risen() {
     };
     assert!(open(&state, &[]), "it is counted elsewhere");
     let in_copy = |state: &State| state.get("lexer/x").map(|row| super::in_copy("lexer/x", row));
-    assert_eq!(in_copy(&state), Some(2));
+    assert_eq!(in_copy(&state), Some(1));
     board.report(&"lexer/x".to_owned(), |row| {
         row.node.room = Some("/srv/lexer+x".into());
         let AgentState::Ended(end) = &mut row.state else { return };
