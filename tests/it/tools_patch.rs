@@ -180,7 +180,7 @@ fn the_preview_and_the_details_show_every_file() {
     place.file("b", "2\n");
     let patch = wrap("*** Update File: a\n@@\n-1\n+one\n*** Delete File: b\n*** Add File: c\n+3");
     let tool = table::find(&table::all(), "apply_patch").unwrap();
-    assert_eq!(tool.title(&json!({"patch": patch})), "a and 2 more");
+    assert_eq!(tool.title(&json!({"patch": patch})), "a, b (+1)");
     let wish = tool.wish(&place.cwd, &json!({"patch": patch})).unwrap();
     assert_eq!(wish.paths, ["a", "b", "c"].map(|name| place.cwd.join(name)));
     let Preview::Diff { diff: preview } = wish.preview else { panic!("a diff") };
