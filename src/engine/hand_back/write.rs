@@ -26,10 +26,14 @@ impl Place {
         fits(path, seen, &take)?;
         let written = match take {
             Take::Version(version) => {
+                // what stands there is settled as it is, whoever saved it
                 if let Version::File { .. } = version
+                    && version.tracked() != seen.tracked()
                     && room.look_kept(&version, 0).is_err()
                 {
-                    return Err(Why(format!("That version of {path} is not kept, so it was not written.")));
+                    return Err(Why(format!(
+                        "That version of {path} is not kept any more, so nothing was written: take another, or edit it (e)."
+                    )));
                 }
                 Written::Version(version)
             }

@@ -438,3 +438,19 @@ fn a_resolution_that_a_crash_cut_is_ended_at_the_next_open_and_a_damaged_record_
     running.until_said("The hand-back of half cannot be read");
     assert_eq!(list(&mut running).len(), 1);
 }
+
+#[test]
+fn what_somebody_saved_since_is_settled_as_it_is() {
+    let place = Place::new();
+    let mut running = begun(&place);
+    let room = clash(&place, &running.id());
+    let lexer = path("lexer");
+    place.write("lexer", "saved since\n");
+    let now = sides(&mut running, "manual", &lexer).parent.version;
+    // of what the hand-back kept it is none
+    assert!(room.look_kept(&now, 0).is_err());
+    let back = written(served(&mut running, write("manual", &lexer, &now, Take::Version(now.clone()))));
+    assert_eq!(by_hand(&back, &lexer), ByHand::Resolved);
+    assert_eq!(fs::read_to_string(place.cwd().join("lexer")).unwrap(), "saved since\n");
+    running.close();
+}

@@ -158,6 +158,17 @@ fn what_is_no_text_has_a_form_of_its_own() {
 }
 
 #[test]
+fn a_base_that_is_no_text_is_not_taken_for_nothing() {
+    let mut desk = Desk::default();
+    desk.put("manual", "data", file(b"\0\x01\x02base\0"), file("mine\n"), file("theirs\n"));
+    let mut screen = open(&mut desk, 140, 45);
+    let shown = screen.shown();
+    assert!(shown.contains("take the base's: ") && !shown.contains("hunk 1 of"), "{shown}");
+    desk.keys(&mut screen, "o w");
+    assert_eq!(desk.parents("manual", "data"), file(b"\0\x01\x02base\0"));
+}
+
+#[test]
 fn nothing_yet_and_many_children_read_well() {
     let mut empty = Desk::default();
     let mut screen = open(&mut empty, 80, 12);

@@ -192,7 +192,8 @@ fn parts(sides: &Sides, by_hand: ByHand) -> (Option<Form>, Option<Versions>) {
             let why = keyed("it is resolved: ", Action::ConflictUndo, " takes that back");
             (None, look(base, parent, theirs, &[Base, Parent, Child], why))
         }
-        (Verdict::Conflict(Clash::Content), _) if parent.is_some() && theirs.is_some() => {
+        // a base that is no text is not one that is not there: no lines can be taken from it
+        (Verdict::Conflict(Clash::Content), _) if base.is_some() && parent.is_some() && theirs.is_some() => {
             let file = |sided: &Sided| matches!(sided.version, Version::File { .. });
             if !file(&sides.parent) || !file(&sides.theirs) {
                 // one of them went meanwhile
