@@ -34,9 +34,8 @@ fn resolve_by_keys(program: &mut Program) {
     }
     program.send("b");
     program.wait_for("all chosen");
-    program.send("w");
-    program.wait_for(": written · ");
-    program.send("q");
+    // as people type it: the second key does not wait for what the first one does
+    program.send("wq");
     program.wait_gone("Hand-back · ");
 }
 

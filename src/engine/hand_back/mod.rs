@@ -58,12 +58,6 @@ pub(super) struct Place {
 /// Why a question has no answer, in words.
 struct Why(String);
 
-impl Why {
-    fn later(path: &TreePath) -> Why {
-        Why(format!("{path} was written by a later question; look at it again."))
-    }
-}
-
 impl From<Error> for Why {
     fn from(error: Error) -> Why {
         Why(chain(&error))
@@ -81,9 +75,7 @@ impl Place {
             HandBackAsk::Stamp { path, .. } => Ok(HandBackReply::Stamp(self.stamp(&path))),
             HandBackAsk::Write { child, path, seen, take, choices } => {
                 let write = || self.write(&child, &path, &seen, take, choices);
-                let written = || self.order.next((&child, &path), number, write);
-                // nothing that is asked later is done before it: the viewer waits for the answer
-                self.may_write().and_then(|()| written().unwrap_or_else(|| Err(Why::later(&path))))
+                self.may_write().and_then(|()| self.order.anyway((&child, &path), number, write))
             }
             HandBackAsk::Undo { child, path } => self.may_write().and_then(|()| self.undo(&child, &path)),
             HandBackAsk::KeepDraft { child, path, of, draft } => {

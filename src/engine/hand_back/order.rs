@@ -30,6 +30,23 @@ impl Order {
         }
         Some(did)
     }
+
+    /// The same for what a person told to be written: it is done in any case, for what was asked later about the path
+    /// keeps choices only, and was told to follow it.
+    pub fn anyway<T, E>(
+        &self,
+        (child, path): (&str, &TreePath),
+        number: u64,
+        what: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let did = what();
+        if did.is_ok() {
+            let last = done.entry((child.to_owned(), path.clone())).or_default();
+            *last = number.max(*last);
+        }
+        did
+    }
 }
 
 #[cfg(test)]
@@ -45,5 +62,16 @@ mod tests {
         assert_eq!(order.next(of, 3, || Ok::<_, ()>(3)), Some(Ok(3)));
         assert_eq!(order.next(of, 2, || Ok::<_, ()>(2)), None);
         assert_eq!(order.next(("other", &path), 2, || Ok::<_, ()>(2)), Some(Ok(2)));
+    }
+
+    #[test]
+    fn what_is_to_be_written_is_written_though_choices_that_were_kept_after_it_came_first() {
+        let (order, path) = (Order::default(), TreePath::new("a").unwrap());
+        let of = ("child", &path);
+        assert_eq!(order.next(of, 8, || Ok::<_, ()>("kept")), Some(Ok("kept")));
+        assert_eq!(order.anyway(of, 7, || Ok::<_, ()>("written")), Ok("written"));
+        assert_eq!(order.next(of, 7, || Ok::<_, ()>("kept")), None);
+        assert_eq!(order.anyway(of, 9, || Ok::<_, ()>("written")), Ok("written"));
+        assert_eq!(order.next(of, 8, || Ok::<_, ()>("kept")), None);
     }
 }
