@@ -23,6 +23,21 @@ pub struct Program {
     pub terminal: vt100::Parser,
     /// All bytes that came.
     pub bytes: Vec<u8>,
+    /// How many of them the terminal took: the beginning of a sign waits for its end.
+    taken: usize,
+}
+
+/// A sign for what is no character. This terminal leaves it out; one that shows a sign takes a column for it.
+const SIGN: &[u8] = "\u{fffd}".as_bytes();
+
+/// The terminal takes these bytes, which end with no part of a sign.
+pub fn show(terminal: &mut vt100::Parser, mut bytes: &[u8]) {
+    while let Some(at) = bytes.windows(SIGN.len()).position(|part| part == SIGN) {
+        terminal.process(&bytes[..at]);
+        terminal.process("¿".as_bytes());
+        bytes = &bytes[at + SIGN.len()..];
+    }
+    terminal.process(bytes);
 }
 
 impl Program {
@@ -57,7 +72,7 @@ impl Program {
         let child =
             starts.stdin(end(&pty.slave)).stdout(end(&pty.slave)).stderr(end(&pty.slave)).spawn().unwrap();
         let terminal = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        Self { child, master: File::from(pty.master), terminal, bytes: Vec::new() }
+        Self { child, master: File::from(pty.master), terminal, bytes: Vec::new(), taken: 0 }
     }
     /// Reads for at most `wait`, and on to the end of a frame that has begun; how many bytes came.
     pub fn read(&mut self, wait: Duration) -> usize {
@@ -81,8 +96,11 @@ impl Program {
         }
         let mut buffer = [0u8; 65536];
         let n = self.master.read(&mut buffer).unwrap_or(0);
-        self.terminal.process(&buffer[..n]);
         self.bytes.extend_from_slice(&buffer[..n]);
+        let part = [2, 1].into_iter().find(|part| self.bytes.ends_with(&SIGN[..*part])).unwrap_or(0);
+        let end = (self.bytes.len() - part).max(self.taken);
+        show(&mut self.terminal, &self.bytes[self.taken..end]);
+        self.taken = end;
         n
     }
     /// What the screen shows.

@@ -10,6 +10,7 @@ use windlass::ui::pane::jobs::SIGNALS;
 use windlass::ui::{Model, UiOptions};
 
 use super::{Screen, record, tree};
+use crate::terminal::show;
 
 /// What no cell of a frame holds.
 const UNTOUCHED: &str = "~";
@@ -21,7 +22,7 @@ fn touched(bytes: &[u8], columns: u16, rows: u16, from: (u16, u16)) -> Vec<(u16,
         terminal.process(format!("\x1b[{row};1H{}", UNTOUCHED.repeat(columns.into())).as_bytes());
     }
     terminal.process(format!("\x1b[{};{}H", from.0 + 1, from.1 + 1).as_bytes());
-    terminal.process(bytes);
+    show(&mut terminal, bytes);
     let all = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
     all.filter(|(row, column)| {
         terminal.screen().cell(*row, *column).is_some_and(|cell| cell.contents() != UNTOUCHED)

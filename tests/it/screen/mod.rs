@@ -35,6 +35,8 @@ use windlass::ui::view::view;
 use windlass::ui::writer::Writer;
 use windlass::ui::{Effect, Model, Msg, RAW, UiOptions};
 
+use crate::terminal::show;
+
 /// A screen under test.
 pub struct Screen {
     /// The model.
@@ -156,12 +158,6 @@ impl Screen {
 
 fn terminal(columns: u16, rows: u16) -> vt100::Parser {
     vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0)
-}
-
-/// The terminal takes these bytes. This one leaves out the sign for what is no character; one that shows a sign takes a
-/// column for it.
-fn show(terminal: &mut vt100::Parser, bytes: &[u8]) {
-    terminal.process(String::from_utf8_lossy(bytes).replace('\u{fffd}', "¿").as_bytes());
 }
 
 fn text(terminal: &vt100::Parser) -> String {
