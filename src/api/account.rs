@@ -32,9 +32,7 @@ impl Spent {
             (None, _) | (_, None) => None,
         };
     }
-}
 
-impl Spent {
     /// What is left without a part of it. Where the price of either is not known, so is what is left.
     pub fn without(&self, part: &Spent) -> Spent {
         let (all, less) = (&self.usage, &part.usage);

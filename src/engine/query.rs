@@ -238,7 +238,7 @@ fn piece(dirs: &[PathBuf], path: &Path, offset: u64, limit: u64) -> Reply {
     }
 }
 
-/// The person's earlier prompts in this directory, newest first, each once.
+/// The sessions of a directory, or of all.
 fn sessions(dirs: &Dirs, cwd: Option<&Path>) -> Reply {
     Reply::Sessions(store::list(dirs, cwd))
 }
@@ -254,6 +254,7 @@ fn prompts_of(dirs: &Dirs, cwd: Option<&Path>) -> Reply {
     }
 }
 
+/// The person's earlier prompts in the newest of so many sessions, newest first, each once.
 fn prompts(dirs: &Dirs, cwd: Option<&Path>, sessions: usize) -> Vec<EarlierPrompt> {
     let mut found: Vec<EarlierPrompt> = Vec::new();
     let mut seen = std::collections::HashSet::new();

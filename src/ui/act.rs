@@ -21,7 +21,6 @@ use crate::ui::pane::{PaneId, agents, composer, conversation, jobs, tree};
 use crate::ui::tree_update::{self, to_tree};
 use crate::ui::update::{to_composer, to_conversation};
 
-/// How long the second `^C` quits.
 /// How long a second press of the key that leaves counts, in milliseconds.
 pub const QUIT_MS: u64 = 2000;
 
@@ -102,8 +101,10 @@ pub fn scrolls(action: Action) -> Option<conversation::Msg> {
     Some(match action {
         Action::PageUp => M::Pages(-1),
         Action::PageDown => M::Pages(1),
-        Action::Top | Action::First => M::Top,
-        Action::Bottom | Action::Last => M::Bottom,
+        Action::Top => M::Top,
+        Action::Bottom => M::Bottom,
+        Action::First => M::First,
+        Action::Last => M::Last,
         Action::LineUp => M::Lines(-1),
         Action::LineDown => M::Lines(1),
         Action::Next => M::Next,

@@ -290,15 +290,15 @@ fn frames(model: &Model, places: &Layout, buf: &mut Buffer, theme: &Theme, answe
 fn over_draft(model: &Model, line: Rect, buf: &mut Buffer, theme: &Theme) {
     let room = usize::from(line.width.saturating_sub(4));
     let mode = model.composer.vi.as_ref().map_or(String::new(), |vi| format!(" {} ", vi.words()));
-    let mode = crate::ui::widget::text::tame(&mode);
-    if !mode.is_empty() && crate::ui::widget::text::width(&mode) <= room {
+    let mode = tame(&mode);
+    if !mode.is_empty() && width(&mode) <= room {
         buf.put(line.x + 2, line.y, &mode, room, theme.dim);
     }
     let status = &model.status;
     let words = composer::estimate::words(&model.composer, &model.prices, &status.model, status.context.used);
     let words = format!(" {words} ");
-    let long = crate::ui::widget::text::width(&words);
-    if words.len() > 2 && long + crate::ui::widget::text::width(&mode) < room {
+    let long = width(&words);
+    if words.len() > 2 && long + width(&mode) < room {
         buf.put(line.right() - 2 - long as u16, line.y, &words, long, theme.dim);
     }
 }

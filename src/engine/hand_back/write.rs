@@ -32,7 +32,7 @@ impl Place {
                     && room.look_kept(&version, 0).is_err()
                 {
                     return Err(Why(format!(
-                        "That version of {path} is not kept any more, so nothing was written: take another, or edit it (e)."
+                        "That version of {path} is not kept any more, so nothing was written: take another one, or write it by hand."
                     )));
                 }
                 Written::Version(version)

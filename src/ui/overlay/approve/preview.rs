@@ -92,7 +92,7 @@ fn command_rows(command: &str, cwd: &str, columns: usize) -> Vec<Row> {
             first: vec![(mark.to_owned(), Role::User.into())],
             rest: vec![("  ".to_owned(), Role::Dim.into())],
         };
-        out.line(&prefix, &[(visible(line).into_owned(), strong)], Break::Anywhere);
+        out.line(&prefix, &[(visible(line).into_owned(), strong)], Break::Blanks);
     }
     let place = format!("in {}", visible(cwd).replace('\n', "␊"));
     out.line(&Prefix::default(), &[(place, Role::Dim.into())], Break::Anywhere);

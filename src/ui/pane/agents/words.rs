@@ -53,8 +53,8 @@ pub fn hand_back_of(path: &str, row: &AgentRow) -> Option<String> {
 }
 
 /// Whether a conflict of it is open, or one that its agents left, where the session has open ones of these agents. What
-/// came back to another agent is counted by that one's session: it counts as open here.
-/// was not counted yet is open, too.
+/// came back to another agent is counted by that one's session: it counts as open here, and so does what was not counted
+/// yet.
 pub fn open(path: &str, row: &AgentRow, conflicted: Option<&Conflicted>) -> bool {
     is_elsewhere(path, row) || row.end().is_some_and(|end| conflicted.is_none_or(|of| end.is_open(of)))
 }

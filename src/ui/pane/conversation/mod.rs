@@ -107,6 +107,10 @@ pub enum Msg {
     Pages(i32),
     /// To the first line.
     Top,
+    /// To the beginning, the mark too.
+    First,
+    /// To the end, the mark too.
+    Last,
     /// To the end, following it from then on.
     Bottom,
     /// Select the next item.

@@ -24,15 +24,17 @@ fn changed(state: &mut State, msg: Msg, now: Millis) -> Vec<Out> {
     match msg {
         Msg::Lines(rows) => state.scroll_by(i64::from(rows)),
         Msg::Pages(pages) => state.scroll_by(i64::from(pages) * state.height.saturating_sub(1).max(1) as i64),
-        Msg::Top => {
-            let height = state.height;
-            let mut scroll = state.scroll;
-            scroll.to(&mut state.lay(), height, Spot::default());
-            state.scroll = scroll;
+        Msg::Top => state.scroll_to_top(),
+        Msg::Bottom => state.follow(),
+        Msg::First => {
+            state.selected = None;
+            state.scroll_to_top();
+            state.select(true, |_| true);
         }
-        Msg::Bottom => {
-            state.scroll = Scroll::Follow;
-            state.unseen = false;
+        Msg::Last => {
+            state.selected = None;
+            state.follow();
+            state.select(false, |_| true);
         }
         Msg::Next => state.select(true, |_| true),
         Msg::Previous => state.select(false, |_| true),
@@ -69,6 +71,16 @@ impl State {
     pub(super) fn follows(&self) -> bool {
         self.scroll == Scroll::Follow
     }
+    fn follow(&mut self) {
+        self.scroll = Scroll::Follow;
+        self.unseen = false;
+    }
+    fn scroll_to_top(&mut self) {
+        let height = self.height;
+        let mut scroll = self.scroll;
+        scroll.to(&mut self.lay(), height, Spot::default());
+        self.scroll = scroll;
+    }
     pub(super) fn scroll_by(&mut self, rows: i64) {
         let height = self.height;
         let mut scroll = self.scroll;
@@ -90,13 +102,20 @@ impl State {
         }
         let from = match self.selected_index() {
             Some(index) => index,
-            // nothing is selected: the first in view, or the last of all
-            None if forward && !self.follows() => {
-                let (height, scroll) = (self.height, self.scroll);
-                (scroll.top(&mut self.lay(), height).item + count - 1) % count
+            // nothing is selected: at the end the first or the last of all, else what is first or last in view
+            None if self.follows() => {
+                if forward {
+                    count - 1
+                } else {
+                    0
+                }
             }
-            None if forward => count - 1,
-            None => 0,
+            None => {
+                let seen = super::view::visible(self);
+                let end = if forward { seen.first() } else { seen.last() };
+                let end = end.map_or(0, |spot| spot.item);
+                if forward { (end + count - 1) % count } else { (end + 1) % count }
+            }
         };
         for step in 1..=count {
             let index = if forward { (from + step) % count } else { (from + count - step) % count };

@@ -151,7 +151,7 @@ pub fn view(state: &State, area: Rect, buf: &mut Buffer, theme: &Theme, now: Mil
     }
     let wide = usize::from(area.width);
     if state.rows.is_empty() {
-        buf.put(area.x, area.y, ellipsis("nothing runs · calls show here", wide), wide, theme.dim);
+        buf.put(area.x, area.y, ellipsis("no call runs · calls show here", wide), wide, theme.dim);
         return;
     }
     // each call gets its line first; what is left shows output

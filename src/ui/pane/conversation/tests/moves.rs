@@ -59,6 +59,16 @@ fn the_mark_stays_in_view_when_the_view_moves() {
     }
     press(&mut state, Msg::Bottom);
     assert!(marked(&state) > 50);
+    // also without a mark before
+    for (to, first) in [(Msg::First, 0), (Msg::Last, 59)] {
+        press(&mut state, Msg::Deselect);
+        press(&mut state, to);
+        assert_eq!(marked(&state), first);
+    }
+    press(&mut state, Msg::Deselect);
+    press(&mut state, Msg::Top);
+    press(&mut state, Msg::Previous);
+    assert!(seen(&mut state).contains(&marked(&state)), "the last in view, not of all");
 }
 
 #[test]
