@@ -11,7 +11,8 @@
 //! `ending.json` how its run ended, `failed` why its hand-back failed, `run/` the records of the hand-back, `handback.json` its end, `aside/` what goes after it,
 //! `conflicts/` the child's versions of what is open, `resolutions/` one run each, `drafts/` what was chosen and not written yet.
 
-pub mod beneath;
+pub mod at_once;
+mod beneath;
 pub mod born;
 pub mod copying;
 pub mod draft;

@@ -10,13 +10,13 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::Progress;
+use super::at_once::work_on_all;
 use super::beneath::{Beneath, name};
 use super::error::Error;
 use super::marks::Mark;
@@ -24,10 +24,7 @@ use super::run::umask;
 use super::sparse;
 use crate::law::hand_back::tree::TreePath;
 
-/// How many copy at the same time: more do not help a disk, and the screen wants a core too.
-const THREADS_MAX: usize = 4;
-
-/// How many paths one of them takes at once.
+/// How many paths a thread takes at once.
 const PORTION: usize = 64;
 
 /// Largest files that are read and written at once, in bytes.
@@ -73,50 +70,31 @@ pub fn copy(
     let source = Beneath::open(from).map_err(Error::io("open", from))?;
     let target = Beneath::open(to).map_err(Error::io("open", to))?;
     let umask = umask();
-    let next = AtomicUsize::new(0);
-    let all = Mutex::new(Counts::default());
-    let failed: Mutex<Option<Error>> = Mutex::new(None);
-    let work = || {
-        let mut worker = Worker {
-            source: &source,
-            target: &target,
-            clones,
-            umask,
-            counts: Counts::default(),
-            open: None,
-            buffer: vec![0; SMALL_MAX + 1],
-        };
-        loop {
-            let from = next.fetch_add(PORTION, Ordering::Relaxed);
-            let portion = paths.get(from..paths.len().min(from + PORTION)).unwrap_or_default();
-            if portion.is_empty() || progress.cancel.load(Ordering::Relaxed) {
-                break;
-            }
-            let done = portion.iter().try_for_each(|path| worker.copy1(path, progress));
-            if let Err(error) = done {
-                next.store(paths.len(), Ordering::Relaxed);
-                *lock(&failed) = Some(error);
-                break;
-            }
-        }
-        lock(&all).add(worker.counts);
+    let begin = || Worker {
+        source: &source,
+        target: &target,
+        clones,
+        umask,
+        counts: Counts::default(),
+        open: None,
+        buffer: vec![0; SMALL_MAX + 1],
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let portions: Vec<&[&TreePath]> = paths.chunks(PORTION).collect();
+    let parts = work_on_all(&portions, begin, |worker, portion| {
+        if progress.cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        portion.iter().try_for_each(|path| worker.copy1(path, progress))?;
+        Ok(std::mem::take(&mut worker.counts))
+    })?;
     if progress.cancel.load(Ordering::Relaxed) {
         return Err(Error::Cancelled);
     }
-    if let Some(error) = lock(&failed).take() {
-        return Err(error);
-    }
-    let mut counts = std::mem::take(&mut *lock(&all));
+    let mut counts = Counts::default();
+    parts.into_iter().for_each(|part| counts.add(part));
     counts.skipped.sort();
     counts.made.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(counts)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 struct Worker<'a> {

@@ -1,20 +1,14 @@
-//! Many files worked on at the same time, and made durable together.
+//! Many files made durable together.
 //!
 //! Each is synced by itself, as every filesystem promises it, and some at the same time: a journal commits for all
 //! that wait, and a disk is told to empty its cache once for them. A sync of the whole filesystem would be one call,
 //! and would wait for whatever a build beside us writes.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use super::at_once::some_at_once;
 use super::error::Error;
 
 /// How many syncs wait at the same time. They wait for the disk, not for a core; beyond this they win nothing.
 const AT_ONCE_MAX: usize = 32;
-
-/// How many files are read and written at the same time: more do not help a disk, and the screen wants a core too.
-const WORKERS_MAX: usize = 4;
 
 /// Syncs all, some at the same time. After an error no new one is begun, and it is told.
 pub(super) fn sync_all<T: Sync>(
@@ -22,48 +16,4 @@ pub(super) fn sync_all<T: Sync>(
     sync1: impl Fn(&T) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     some_at_once(all, AT_ONCE_MAX, || (), |(), one| sync1(one)).map(drop)
-}
-
-/// Works on all, by as many threads as there are cores, at most four; what each came to, in order. `begin` makes what
-/// one thread needs for itself. After an error no new one is begun, and it is told.
-pub(super) fn work_on_all<T: Sync, R: Send, S>(
-    all: &[T],
-    begin: impl Fn() -> S + Sync,
-    work1: impl Fn(&mut S, &T) -> Result<R, Error> + Sync,
-) -> Result<Vec<R>, Error> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    some_at_once(all, cores.min(WORKERS_MAX), begin, work1)
-}
-
-fn some_at_once<T: Sync, R: Send, S>(
-    all: &[T],
-    most: usize,
-    begin: impl Fn() -> S + Sync,
-    work1: impl Fn(&mut S, &T) -> Result<R, Error> + Sync,
-) -> Result<Vec<R>, Error> {
-    let (next, done, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(None));
-    let work = || {
-        let mut state = begin();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(one) = all.get(at) else { break };
-            match work1(&mut state, one) {
-                Ok(result) => done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result)),
-                Err(error) => {
-                    next.store(all.len(), Ordering::Relaxed);
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        (1..all.len().min(most)).for_each(|_| drop(scope.spawn(work)));
-        work();
-    });
-    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
-    }
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
 }

@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::Room;
+use super::at_once::work_on_all;
 use super::beneath::{Beneath, name};
-use super::durable::work_on_all;
 use super::error::Error;
 use super::keeping::keep_all_of;
 use super::removal::{move_aside, remove, remove_all};

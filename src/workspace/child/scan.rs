@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, FileType, RawDir};
 use rustix::io::Errno;
 
 use super::Room;
+use super::at_once::work_on_all;
 use super::beneath::{Beneath, is_blocked};
 use super::born::Born;
 use super::error::Error;
@@ -21,9 +21,6 @@ use crate::law::hand_back::tree::{Obstacle, Tree, TreePath, Version};
 
 /// How many directories a thread takes at once.
 const PORTION: usize = 16;
-
-/// How many threads look: it is the kernel's work, and there may be a disk behind it.
-const THREADS_MAX: usize = 4;
 
 /// Bytes of names that are read of a directory at once.
 pub(super) const LIST_BYTES: usize = 32 * 1024;
@@ -92,34 +89,15 @@ struct Seen {
 /// Looks at every directory of the base in the copy, in order.
 fn look(room: &Room, copy: &Beneath, born: &Born) -> Result<Seen, Error> {
     let dirs = born.marks.dirs();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut looker =
-            Looker { copy, born, list: vec![MaybeUninit::uninit(); LIST_BYTES], seen: Seen::default() };
-        loop {
-            let from = next.fetch_add(PORTION, Ordering::Relaxed);
-            let portion = dirs.get(from..dirs.len().min(from + PORTION)).unwrap_or_default();
-            if portion.is_empty() {
-                return Ok(looker.seen);
-            }
-            portion.iter().try_for_each(|dir| looker.look1(room, dir))?;
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let threads = threads.min(dirs.len().div_ceil(PORTION));
-    let parts: Vec<Result<Seen, Error>> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut parts = vec![work()];
-        parts.extend(
-            others
-                .into_iter()
-                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
-        );
-        parts
-    });
+    let begin =
+        || Looker { copy, born, list: vec![MaybeUninit::uninit(); LIST_BYTES], seen: Seen::default() };
+    let portions: Vec<_> = dirs.chunks(PORTION).collect();
+    let parts = work_on_all(&portions, begin, |looker, portion| {
+        portion.iter().try_for_each(|dir| looker.look1(room, dir))?;
+        Ok(std::mem::take(&mut looker.seen))
+    })?;
     let mut all = Seen::default();
     for part in parts {
-        let part = part?;
         all.others.extend(part.others);
         all.unknown.extend(part.unknown);
         all.closed.extend(part.closed);

@@ -10,9 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use super::super::at_once::work_on_all;
 use super::super::beneath::{name, sync};
 use super::super::copying::{SMALL_MAX, bytes};
-use super::super::durable::{sync_all, work_on_all};
+use super::super::durable::sync_all;
 use super::super::error::Error;
 use super::super::sparse;
 use super::{Beside, Planned, Prepared, Run, Step, name_beside};
